@@ -1,6 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { DEFAULT_LINE_LENGTH, visibleLine, visibleText } from '../src/index.ts'
+import {
+  DEFAULT_EXCERPT_LENGTH,
+  DEFAULT_LINE_LENGTH,
+  visibleExcerpt,
+  visibleLine,
+  visibleText,
+} from '../src/index.ts'
 import { hostileText } from './arbitrary.ts'
 
 describe('visibleLine', () => {
@@ -68,5 +74,29 @@ describe('visibleLine', () => {
 
   it('does not read a huge text to the end', () => {
     expect(visibleLine('\n'.repeat(20_000_000), 40)).toBe(`${'\\n'.repeat(8)}… (+19999992 characters)`)
+  })
+})
+
+describe('visibleExcerpt', () => {
+  it('keeps line breaks and tabs and escapes the rest', () => {
+    expect(visibleExcerpt('a\n\tb\r\nc\u200b\r')).toBe('a\n\tb\r\nc\\u{200b}\\u{d}')
+  })
+
+  it('cuts after its own default length', () => {
+    expect(DEFAULT_EXCERPT_LENGTH).toBe(2000)
+    expect(visibleExcerpt('a'.repeat(2000))).toBe('a'.repeat(2000))
+    expect(visibleExcerpt('a'.repeat(2001))).toBe(`${'a'.repeat(1980)}… (+21 characters)`)
+  })
+
+  it('stays within the length and safe for any text', () => {
+    fc.assert(
+      fc.property(hostileText, fc.integer({ min: 0, max: 120 }), (text, maxLength) => {
+        const excerpt = visibleExcerpt(text, maxLength)
+        expect(excerpt.length).toBeLessThanOrEqual(maxLength)
+        expect(visibleText(excerpt)).toBe(excerpt)
+        expect(excerpt === visibleText(text)).toBe(visibleText(text).length <= maxLength)
+      }),
+      { numRuns: 1000 },
+    )
   })
 })
