@@ -38,7 +38,9 @@ function read(path) {
 function wantedStamp() {
   const lockfile = read('pnpm-lock.yaml')
   const importers = lockfile.match(/^importers:\n(?<body>(?:\n|[ ].*\n)*)/m)?.groups.body ?? ''
-  const manifests = [...importers.matchAll(/^ {2}(\S+):$/gm)].map(([, folder]) => join(folder, 'package.json'))
+  const manifests = [...importers.matchAll(/^ {2}(\S+):$/gm)].map(([, folder]) =>
+    join(folder, 'package.json'),
+  )
   const hash = createHash('sha256').update(`${process.platform} ${process.arch}\n${lockfile}`)
   for (const path of ['pnpm-workspace.yaml', '.npmrc', ...manifests]) hash.update(`\n${path}\n${read(path)}`)
   return hash.digest('hex')
@@ -75,7 +77,8 @@ async function install() {
     // `npm start --silent` must not silence the reason why an installation failed.
     env: { ...process.env, npm_config_loglevel: 'warn' },
   })
-  if (code !== 0) throw new Error(`the installation ended with ${signal ?? `exit code ${code}`}; its reason stands above`)
+  if (code !== 0)
+    throw new Error(`the installation ended with ${signal ?? `exit code ${code}`}; its reason stands above`)
   writeFileSync(`${stampFile}.new`, stamp)
   renameSync(`${stampFile}.new`, stampFile)
 }
@@ -104,7 +107,8 @@ async function ensureInstalled() {
       if (error.code !== 'EEXIST') throw error
     }
     if (isStale()) rmSync(lockFile, { force: true })
-    else if (Date.now() > deadline) throw new Error(`another installation did not finish; if none runs, remove ${lockFile}`)
+    else if (Date.now() > deadline)
+      throw new Error(`another installation did not finish; if none runs, remove ${lockFile}`)
     else await sleep(100)
   }
   const unlock = () => rmSync(lockFile, { force: true })
