@@ -3,7 +3,7 @@
  */
 
 import { spawnSync } from 'node:child_process'
-import { chmodSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { publishedPackages } from './workspace.ts'
 
@@ -15,5 +15,8 @@ const { status } = spawnSync('tsc', ['--build', '--force', ...projects], { stdio
 if (status !== 0) process.exit(1)
 
 for (const { folder, manifest } of packages) {
-  for (const file of Object.values(manifest.publishConfig?.bin ?? {})) chmodSync(join(folder, file), 0o755)
+  for (const file of Object.values(manifest.publishConfig?.bin ?? {})) {
+    const program = join(folder, file)
+    if (existsSync(program)) chmodSync(program, 0o755)
+  }
 }

@@ -153,7 +153,7 @@ function specifiers({ name, manifest }: Installed): string[] {
 function checkImports(installed: Installed, node: string, path: string): void {
   for (const specifier of specifiers(installed)) {
     const attributes = specifier.endsWith('.json') ? ", { with: { type: 'json' } }" : ''
-    const script = `await import(${JSON.stringify(specifier)}${attributes})`
+    const script = `await import(${JSON.stringify(specifier)}${attributes}).catch((error) => { console.error(error.message); process.exit(1) })`
     run(
       `${specifier} cannot be imported on Node ${node}`,
       'node',
