@@ -1,0 +1,35 @@
+/**
+ * Keeps the activation of an entry interruptible while it waits for its first connection.
+ *
+ * Cordis waits for a running `apply` before it ends or replaces the fiber, and forgets an edit that arrives
+ * meanwhile. A first connection can take a minute, so both have to cut it short (decision 0004).
+ */
+import type { Context } from '@deepseek-ai/cordis'
+
+/**
+ * Wait for `start`; when the fiber is disposed or its configuration edited meanwhile, call `interrupt`, which
+ * must make `start` settle. An edited fiber is restarted with its new configuration.
+ */
+export async function activate(ctx: Context, start: () => Promise<void>, interrupt: () => void): Promise<void> {
+  const { fiber } = ctx
+  const configuration: unknown = fiber._config
+  const watches = [
+    ctx.on('internal/plugin', (changed) => {
+      if (changed === fiber && fiber.uid === null) interrupt()
+    }),
+    // Declared by the loader, which a host need not have.
+    ctx.on('loader/partial-dispose' as 'internal/plugin', ((entry: { fiber?: unknown }) => {
+      if (entry.fiber === fiber) interrupt()
+    }) as (changed: unknown) => void),
+  ]
+  try {
+    await start()
+  } finally {
+    for (const unwatch of watches) unwatch()
+  }
+  if (fiber.uid !== null && fiber._config !== configuration) {
+    setImmediate(() => {
+      if (fiber.uid !== null) fiber.restart().catch(() => {})
+    })
+  }
+}

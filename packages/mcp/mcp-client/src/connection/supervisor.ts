@@ -1,0 +1,223 @@
+/**
+ * Keeps one entry connected: makes generations one after the other, and owns the state that says where it is.
+ *
+ * Invariants: every change of state goes through one method, which publishes it; generations never overlap, the
+ * next starts when nothing is left of the one before; a call goes to the generation that is live when it is
+ * made, and a second time only where the server provably did not execute it; after {@link Supervisor.dispose}
+ * settles nothing is left.
+ */
+import type { ResolvedReconnect } from '../config/resolve.ts'
+import { ConnectionFailure } from '../diagnostics/failure.ts'
+import { afterFailure, afterLoss, NO_OUTAGE, planRecovery, type Outage } from './backoff.ts'
+import type { Generation, GenerationEvents } from './generation.ts'
+import { LEGACY_NEGOTIATION, negotiate, type KnownEra, type Negotiation } from './negotiation.ts'
+import { transition, type AttemptCause, type ConnectionState } from './state.ts'
+import { SyncQueue } from './sync-queue.ts'
+import { unavailableError } from './unavailable.ts'
+
+/** What a supervisor works with, and whom it tells. */
+export interface SupervisorParts {
+  readonly serverName: string
+  readonly transport: 'stdio' | 'streamable-http'
+  readonly policy: ResolvedReconnect
+  /** Whether a first attempt that fails is the last one. */
+  readonly isStartFatal: boolean
+  /** Make a generation; it is not connected yet. */
+  makeGeneration(negotiation: Negotiation, events: GenerationEvents): Generation
+  /**
+   * Bring the registry up to what a generation lists, whole or not at all.
+   *
+   * @throws why it could not; the registry is then as it was.
+   */
+  sync(generation: Generation): Promise<void>
+  /** A generation is connected and its first sync is done. */
+  adopt(generation: Generation): void
+  /** Take back everything that the entry contributes. */
+  withdraw(): void
+  /** The state changed, or what the entry contributes did. */
+  publish(state: ConnectionState): void
+  /** Something went wrong that changed no state. */
+  report(generation: Generation, what: string, error: unknown): void
+}
+
+/** The supervisor of one entry. */
+export class Supervisor {
+  readonly #parts: SupervisorParts
+  readonly #queue: SyncQueue
+  #state: ConnectionState | undefined
+  #outage: Outage = NO_OUTAGE
+  #knownEra: KnownEra = 'unknown'
+  /** The last generation that was made; what is left of it ends before the next is made. */
+  #generation: Generation | undefined
+  #connectedAtMs = 0
+  #attempt: Promise<void> = Promise.resolve()
+  #retryTimer: NodeJS.Timeout | undefined
+
+  constructor(parts: SupervisorParts) {
+    this.#parts = parts
+    this.#queue = new SyncQueue((generation) => this.#sync(generation))
+  }
+
+  /** Where the connection is; `undefined` before {@link Supervisor.start}. */
+  get state(): ConnectionState | undefined {
+    return this.#state
+  }
+
+  /** Make the first attempt; settles when it is over, however it went. */
+  async start(): Promise<void> {
+    this.#begin('start')
+    await this.#attempt
+  }
+
+  /**
+   * Run a request on the live connection. It is sent again, once, when the server answered that it no longer
+   * knows the session: it did not execute the request then.
+   *
+   * @throws {McpCallError} at once when there is no connection.
+   * @throws {ConnectionFailure} when the connection is lost while the request runs.
+   * @throws whatever `send` throws.
+   */
+  async use<Result>(send: (generation: Generation) => Promise<Result>): Promise<Result> {
+    const generation = await this.#live()
+    try {
+      return await this.#send(generation, send)
+    } catch (error) {
+      if (!(error instanceof ConnectionFailure && error.isSessionLost)) throw error
+      return await this.#send(await this.#live(), send)
+    }
+  }
+
+  /** End the connection and everything that came of it; safe in every state after the start. */
+  async dispose(): Promise<void> {
+    clearTimeout(this.#retryTimer)
+    this.#enter({ kind: 'disposed' })
+    await this.#generation?.close()
+    await this.#attempt
+    await this.#queue.idle()
+    this.#withdraw()
+  }
+
+  #enter(next: ConnectionState): void {
+    this.#state = transition(this.#state, next)
+    this.#parts.publish(this.#state)
+  }
+
+  get #isDisposed(): boolean {
+    return this.#state?.kind === 'disposed'
+  }
+
+  #begin(cause: AttemptCause): void {
+    const { promise: settled, resolve } = Promise.withResolvers<void>()
+    this.#enter({ kind: 'connecting', cause, attempt: this.#outage.failures + 1, settled })
+    this.#attempt = this.#connect(cause).finally(resolve)
+  }
+
+  async #connect(cause: AttemptCause): Promise<void> {
+    try {
+      await this.#generation?.close()
+      const generation = await this.#open()
+      await this.#queue.request(generation)
+      if (generation.isOver) throw await generation.ended
+      this.#connectedAtMs = performance.now()
+      this.#parts.adopt(generation)
+      this.#enter({ kind: 'connected', generation })
+      void generation.ended.then((failure) => this.#lose(generation, failure))
+    } catch (error) {
+      await this.#generation?.close()
+      if (this.#isDisposed) return
+      const failure = this.#generation?.explain(error, 'while the tools were listed') ?? new ConnectionFailure(String(error))
+      this.#outage = afterFailure(this.#outage)
+      this.#recover(failure, cause === 'start' && this.#parts.isStartFatal)
+    }
+  }
+
+  /** A connected generation. A process that exits when it is offered the modern protocol gets a legacy one. */
+  async #open(): Promise<Generation> {
+    const negotiation = negotiate(this.#parts.transport, this.#knownEra, this.#outage.failures)
+    this.#knownEra = 'unknown'
+    let generation: Generation
+    try {
+      generation = await this.#openWith(negotiation)
+    } catch (error) {
+      const isWorthAnother = error instanceof ConnectionFailure && error.hasExited && negotiation !== LEGACY_NEGOTIATION
+      if (!isWorthAnother || this.#isDisposed) throw error
+      generation = await this.#openWith(LEGACY_NEGOTIATION).catch(() => Promise.reject(error))
+    }
+    if (generation.client.getProtocolEra() === 'legacy') this.#knownEra = 'legacy'
+    return generation
+  }
+
+  async #openWith(negotiation: Negotiation): Promise<Generation> {
+    if (this.#isDisposed) throw new ConnectionFailure('the entry was disposed')
+    const generation = this.#parts.makeGeneration(negotiation, {
+      onToolsChanged: () => {
+        this.#queue.request(generation).catch((error: unknown) => {
+          if (!generation.isOver) this.#parts.report(generation, 'the changed tools were not taken over', error)
+        })
+      },
+      onError: (error) => this.#parts.report(generation, 'connection', error),
+    })
+    this.#generation = generation
+    await generation.connect()
+    return generation
+  }
+
+  async #sync(generation: Generation): Promise<void> {
+    await this.#parts.sync(generation)
+    if (this.#state !== undefined) this.#parts.publish(this.#state)
+  }
+
+  #lose(generation: Generation, failure: ConnectionFailure): void {
+    if (this.#state?.kind !== 'connected' || this.#state.generation !== generation) return
+    void generation.close()
+    const hasServed = generation.hasServed
+    if (failure.isSessionLost && (hasServed || this.#outage.failures === 0)) {
+      // A server that takes every new session and then forgets it must run into the backoff.
+      if (!hasServed) this.#outage = afterFailure(this.#outage)
+      this.#begin('session-lost')
+      return
+    }
+    this.#outage = afterLoss(this.#outage, performance.now() - this.#connectedAtMs, this.#parts.policy)
+    this.#recover(failure, false)
+  }
+
+  #recover(failure: ConnectionFailure, isFinal: boolean): void {
+    const { policy } = this.#parts
+    const plan = planRecovery(this.#outage, policy, failure.retryAfterMs)
+    if (plan.kind === 'give-up' || isFinal) {
+      this.#enter({ kind: 'failed', failure })
+      if (policy.enabled) this.#withdraw()
+      return
+    }
+    this.#outage = plan.outage
+    const attempt = this.#outage.failures + 1
+    this.#enter({ kind: 'backoff', attempt, nextAttemptAt: Date.now() + plan.delayMs, failure })
+    this.#retryTimer = setTimeout(() => this.#begin('retry'), plan.delayMs).unref()
+  }
+
+  #withdraw(): void {
+    this.#parts.withdraw()
+    if (this.#state !== undefined) this.#parts.publish(this.#state)
+  }
+
+  async #live(): Promise<Generation> {
+    if (this.#state?.kind === 'connecting' && this.#state.cause === 'session-lost') await this.#state.settled
+    if (this.#state?.kind === 'connected') return this.#state.generation
+    throw unavailableError(this.#parts.serverName, this.#state, this.#parts.policy)
+  }
+
+  async #send<Result>(generation: Generation, send: (generation: Generation) => Promise<Result>): Promise<Result> {
+    try {
+      const result = await send(generation)
+      generation.hasServed = true
+      return result
+    } catch (error) {
+      const failure = await generation.judge(error)
+      if (failure !== undefined) {
+        this.#lose(generation, failure)
+        throw failure
+      }
+      throw error
+    }
+  }
+}

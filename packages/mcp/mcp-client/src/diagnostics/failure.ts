@@ -1,0 +1,65 @@
+/**
+ * Why a connection could not be made or was lost, in words for the operator.
+ *
+ * Invariant: the texts are clean (no secret, no control character) and bounded, so they can be logged, put into
+ * the status, and shown to the model as they are.
+ */
+import { visibleLine } from '@deepseek-ai/dsh-mcp-text'
+import type { Redactor } from './redactor.ts'
+
+/** Longest reason, and longest excerpt of a server's output in it, in characters. */
+const MAX_REASON_LENGTH = 600
+const MAX_EXCERPT_LENGTH = 300
+
+/** Words of a line that says what went wrong, as against the stack around it. */
+const TELLING = /error|exception|cannot|can't|not found|no such|missing|denied|refused|required|invalid|failed|fatal|panic|usage|expected/i
+
+/** What a failure carries besides its reason. */
+export interface FailureDetails {
+  /** The last lines that the server wrote to its standard error, oldest first. */
+  readonly output?: readonly string[]
+  /** The wait that the server asked for before the next attempt, in ms. */
+  readonly retryAfterMs?: number | undefined
+  /** The server no longer knows the session; a new one can be started at once. */
+  readonly isSessionLost?: boolean
+  /** The server's process ended by itself. */
+  readonly hasExited?: boolean
+  readonly cause?: unknown
+}
+
+/** A connection that could not be made, or was lost. Its message is one line for the operator. */
+export class ConnectionFailure extends Error {
+  override readonly name = 'ConnectionFailure'
+  readonly output: readonly string[]
+  readonly retryAfterMs: number | undefined
+  readonly isSessionLost: boolean
+  readonly hasExited: boolean
+
+  constructor(reason: string, details: FailureDetails = {}) {
+    const output = details.output ?? []
+    const excerpt = tellingExcerpt(output)
+    super(excerpt === '' ? reason : `${reason}; it wrote: ${excerpt}`, { cause: details.cause })
+    this.output = output
+    this.retryAfterMs = details.retryAfterMs
+    this.isSessionLost = details.isSessionLost ?? false
+    this.hasExited = details.hasExited ?? false
+  }
+}
+
+/** The line that most likely says why, then the last one where that is another. */
+function tellingExcerpt(output: readonly string[]): string {
+  const last = output.at(-1)
+  if (last === undefined) return ''
+  const telling = output.find((line) => TELLING.test(line)) ?? last
+  return visibleLine(telling === last ? telling : `${telling} … ${last}`, MAX_EXCERPT_LENGTH)
+}
+
+/**
+ * The reason that an error of the SDK, of Node, or of this package gives, on one line.
+ *
+ * @param error - anything that was thrown.
+ */
+export function reasonOf(error: unknown, redactor: Redactor): string {
+  const message = error instanceof Error && error.message !== '' ? error.message : String(error)
+  return visibleLine(redactor.redact(message), MAX_REASON_LENGTH)
+}

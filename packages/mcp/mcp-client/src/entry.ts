@@ -1,0 +1,183 @@
+/**
+ * One entry at work: what its configuration asks for, wired together.
+ *
+ * Owns the supervisor and everything that the entry contributes to the host. Data flows one way: entry,
+ * supervisor, generation, transport; and back only as events and results.
+ */
+import { createRequire } from 'node:module'
+import type { Context } from '@deepseek-ai/cordis'
+import { visibleLine } from '@deepseek-ai/dsh-mcp-text'
+import type { Tool } from '@modelcontextprotocol/client'
+import type { ResolvedConfig } from './config/resolve.ts'
+import { Generation } from './connection/generation.ts'
+import type { ConnectionState } from './connection/state.ts'
+import { Supervisor } from './connection/supervisor.ts'
+import { createEntryLog, type EntryLog } from './diagnostics/entry-log.ts'
+import type { ConnectionFailure } from './diagnostics/failure.ts'
+import { Redactor } from './diagnostics/redactor.ts'
+import { emitStatus, type McpClientStatus, type McpClientStatusKind } from './status.ts'
+import { callTool, type Caller } from './tools/call.ts'
+import { buildCatalog } from './tools/catalog.ts'
+import { createMcpToolDefinition } from './tools/definition.ts'
+import { ToolRegistrations } from './tools/registrations.ts'
+import { createTransport } from './transport/create.ts'
+
+const { version } = createRequire(import.meta.url)('../package.json') as { version: string }
+
+/** How the client calls itself to a server. */
+const CLIENT_INFO = { name: 'dsh-mcp-client', version }
+
+const STATUS_KINDS: Record<ConnectionState['kind'], McpClientStatusKind> = {
+  connecting: 'connecting',
+  connected: 'connected',
+  backoff: 'reconnecting',
+  failed: 'failed',
+  disposed: 'disposed',
+}
+
+/** A running entry. */
+export class Entry {
+  readonly #ctx: Context
+  readonly #config: ResolvedConfig
+  readonly #redactor: Redactor
+  readonly #log: EntryLog
+  readonly #tools: ToolRegistrations
+  readonly #supervisor: Supervisor
+  readonly #caller: Caller
+  #loggedState: ConnectionState | undefined
+  #disposal: Promise<void> | undefined
+
+  constructor(ctx: Context, config: ResolvedConfig) {
+    this.#ctx = ctx
+    this.#config = config
+    this.#redactor = new Redactor(config.endpoint)
+    this.#log = createEntryLog(ctx, config.serverName)
+    this.#tools = new ToolRegistrations(ctx, (name, tool) => this.#define(name, tool))
+    this.#supervisor = new Supervisor({
+      serverName: config.serverName,
+      transport: config.endpoint.transport,
+      policy: config.reconnect,
+      isStartFatal: config.failOnStartupError,
+      makeGeneration: (negotiation, events) =>
+        new Generation(CLIENT_INFO, createTransport(ctx, config, this.#redactor, this.#log), negotiation, events),
+      sync: (generation) => this.#sync(generation),
+      adopt: () => {},
+      withdraw: () => this.#tools.clear(),
+      publish: (state) => this.#publish(state),
+      report: (generation, what, error) => this.#log.warn('%s: %s', what, generation.explain(error, '').message.trim()),
+    })
+    this.#caller = {
+      serverName: config.serverName,
+      timeoutMs: config.toolCallTimeoutMs,
+      redactor: this.#redactor,
+      supervisor: this.#supervisor,
+    }
+  }
+
+  /**
+   * Make the first connection and the first sync.
+   *
+   * @throws {ConnectionFailure} when that failed and the entry is configured to fail with it.
+   */
+  async start(): Promise<void> {
+    for (const path of this.#config.omitted) this.#log.warn('%s has no value, so it is left out', path)
+    await this.#supervisor.start()
+    const { state } = this.#supervisor
+    if (this.#config.failOnStartupError && state?.kind === 'failed') throw state.failure
+  }
+
+  /** End the connection and take back all contributions; settles when all is quiet. */
+  dispose(): Promise<void> {
+    this.#disposal ??= this.#supervisor.dispose()
+    return this.#disposal
+  }
+
+  #define(name: string, tool: Tool) {
+    return createMcpToolDefinition(this.#ctx, {
+      name,
+      rawName: tool.name,
+      description: tool.description,
+      inputSchema: tool.inputSchema,
+      outputSchema: tool.outputSchema,
+      isReadOnly: tool.annotations?.readOnlyHint,
+      call: (args, exec) => callTool(this.#caller, tool, args, exec),
+    })
+  }
+
+  async #sync(generation: Generation): Promise<void> {
+    const tools = await generation.listTools()
+    // What a connection listed before it ended says nothing about the one after it.
+    if (generation.isOver) throw await generation.ended
+    const { added, replaced, removed } = this.#tools.apply(buildCatalog(this.#config.serverName, tools))
+    if (added + replaced + removed > 0) {
+      this.#log.debug('tools: %d added, %d replaced, %d removed, %d in all', added, replaced, removed, this.#tools.size)
+    }
+  }
+
+  #publish(state: ConnectionState): void {
+    if (state !== this.#loggedState) this.#logState(state)
+    this.#loggedState = state
+    emitStatus(this.#ctx, this.#status(state))
+  }
+
+  #status(state: ConnectionState): McpClientStatus {
+    const status: McpClientStatus = {
+      serverName: this.#config.serverName,
+      status: STATUS_KINDS[state.kind],
+      toolCount: this.#tools.size,
+    }
+    if (state.kind === 'connecting') return { ...status, attempt: state.attempt }
+    if (state.kind === 'failed') return { ...status, error: state.failure.message }
+    if (state.kind === 'backoff') {
+      const { attempt, nextAttemptAt, failure } = state
+      return { ...status, error: failure.message, attempt, nextAttemptAt }
+    }
+    if (state.kind === 'connected') return { ...status, ...describeServer(state.generation) }
+    return status
+  }
+
+  #logState(state: ConnectionState): void {
+    switch (state.kind) {
+      case 'connected': {
+        const { serverInfo, protocolVersion } = describeServer(state.generation)
+        const server = serverInfo === undefined ? 'a server without a name' : `${serverInfo.name} ${serverInfo.version}`
+        this.#log.info('connected to %s (protocol %s), %d tools', server, protocolVersion, this.#tools.size)
+        break
+      }
+      case 'backoff': {
+        const delayMs = Math.max(0, state.nextAttemptAt - Date.now())
+        const { maxAttempts } = this.#config.reconnect
+        this.#log.warn('%s; attempt %d of %d in %d ms', state.failure.message, state.attempt, maxAttempts, delayMs)
+        this.#logOutput(state.failure)
+        break
+      }
+      case 'failed':
+        this.#log.error('%s; giving up until the entry is reloaded', state.failure.message)
+        this.#logOutput(state.failure)
+        break
+      case 'connecting':
+      case 'disposed':
+        this.#log.debug('%s', state.kind)
+    }
+  }
+
+  #logOutput(failure: ConnectionFailure): void {
+    if (failure.output.length > 0) this.#log.info('its last output on standard error:\n%s', failure.output.join('\n'))
+  }
+}
+
+/** What a connected server says about itself, safe to print. */
+function describeServer(generation: Generation): Pick<McpClientStatus, 'protocolVersion' | 'serverInfo'> {
+  const protocolVersion = generation.client.getNegotiatedProtocolVersion()
+  const info = generation.client.getServerVersion()
+  return {
+    ...(protocolVersion !== undefined && { protocolVersion: visibleLine(protocolVersion, 40) }),
+    ...(info !== undefined && {
+      serverInfo: {
+        name: visibleLine(info.name, 100),
+        version: visibleLine(info.version, 40),
+        ...(info.title !== undefined && { title: visibleLine(info.title, 100) }),
+      },
+    }),
+  }
+}

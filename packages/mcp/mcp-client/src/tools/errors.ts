@@ -1,0 +1,26 @@
+/** Failures of a call, in words for the model: what failed, and what it can do next. */
+import { HarnessError } from '@deepseek-ai/dsh-llm'
+
+/** What kind of failure a call met. Stable; for policies that route on it. */
+export type McpCallErrorCode =
+  /** The tool ran and reported an error (`isError`). */
+  | 'MCP_TOOL_ERROR'
+  /** The server refused the request, or answered outside the protocol or its own output schema. */
+  | 'MCP_PROTOCOL_ERROR'
+  /** There is no connection, so the call was not sent. */
+  | 'MCP_UNAVAILABLE'
+  /** The connection was lost while the call ran; whether it took effect is unknown. */
+  | 'MCP_CONNECTION_LOST'
+  /** The server did not answer in time. */
+  | 'MCP_TIMEOUT'
+  /** The call needs something of the protocol that is not supported. */
+  | 'MCP_UNSUPPORTED'
+
+/** A failed call of an MCP tool or resource. The message is clean and written for the model. */
+export class McpCallError extends HarnessError {
+  declare readonly code: McpCallErrorCode
+
+  constructor(message: string, code: McpCallErrorCode, options?: ErrorOptions) {
+    super(message, code, options)
+  }
+}

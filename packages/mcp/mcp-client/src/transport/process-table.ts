@@ -1,0 +1,89 @@
+/**
+ * What processes run on this machine, as far as it takes to find those that belong to one server.
+ *
+ * Invariants: reading never throws; a process that ends while it is looked at is not listed; a zombie is not a
+ * process any more. Readings that are asked for at the same time are one reading.
+ */
+import { execFile } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { readdir, readFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
+
+/** One running process. */
+export interface ProcessEntry {
+  readonly pid: number
+  /** Process group. */
+  readonly group: number
+  /** `NAME=value` pairs joined by NUL; empty where the system does not show them. */
+  readonly environment: string
+}
+
+const ZOMBIE_STATES = /^[ZX]/
+
+/** Read the table that Linux keeps under `/proc`. */
+export async function readProcFs(): Promise<ProcessEntry[]> {
+  const entries = (await readdir('/proc')).filter(isPid).map(async (pid) => {
+    try {
+      const stat = await readFile(`/proc/${pid}/stat`, 'latin1')
+      return parse(pid, stat, await readFile(`/proc/${pid}/environ`, 'latin1').catch(() => ''))
+    } catch {
+      return undefined
+    }
+  })
+  return (await Promise.all(entries)).filter((entry) => entry !== undefined)
+}
+
+/** The same at once, for a host that is exiting and cannot wait. */
+export function readProcFsNow(): ProcessEntry[] {
+  const entries = readdirSync('/proc').filter(isPid).map((pid) => {
+    try {
+      return parse(pid, readFileSync(`/proc/${pid}/stat`, 'latin1'), readFileSync(`/proc/${pid}/environ`, 'latin1'))
+    } catch {
+      return undefined
+    }
+  })
+  return entries.filter((entry) => entry !== undefined)
+}
+
+function isPid(name: string): boolean {
+  return /^\d+$/.test(name)
+}
+
+function parse(pid: string, stat: string, environment: string): ProcessEntry | undefined {
+  // The command name stands in parentheses and may itself hold spaces and parentheses.
+  const [state, , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  if (state === undefined || ZOMBIE_STATES.test(state)) return undefined
+  return { pid: Number(pid), group: Number(group), environment }
+}
+
+/** Read the table through the `ps` of POSIX, which shows no environments. */
+export async function readPs(): Promise<ProcessEntry[]> {
+  const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,pgid=,stat=']).catch(() => ({ stdout: '' }))
+  return stdout.split('\n').flatMap((line) => {
+    const [pid, group, state] = line.trim().split(/\s+/)
+    if (group === undefined || state === undefined || ZOMBIE_STATES.test(state)) return []
+    return [{ pid: Number(pid), group: Number(group), environment: '' }]
+  })
+}
+
+let running: Promise<ProcessEntry[]> | undefined
+let following: Promise<ProcessEntry[]> | undefined
+
+/**
+ * The processes of this machine at some moment after the call. Calls that are made while a reading runs share
+ * the one after it: sharing the running one could miss what happened since it began.
+ *
+ * @param platform - whose means to use; the machine's own by default.
+ */
+export function readProcessTable(platform: NodeJS.Platform = process.platform): Promise<ProcessEntry[]> {
+  const read = (): Promise<ProcessEntry[]> => {
+    following = undefined
+    running = (platform === 'linux' ? readProcFs() : readPs()).finally(() => {
+      running = following
+    })
+    return running
+  }
+  if (running === undefined) return read()
+  following ??= running.then(read)
+  return following
+}

@@ -1,0 +1,71 @@
+/**
+ * What a server writes to its standard error: kept for failure messages, and passed on to the log.
+ *
+ * Invariants: bounded in memory and in log lines, whatever the server writes; no configured secret and no
+ * control character gets through.
+ */
+import { visibleLine } from '@deepseek-ai/dsh-mcp-text'
+import type { Redactor } from '../diagnostics/redactor.ts'
+import { LineSplitter } from './line-splitter.ts'
+
+/** Lines that a failure message can show. */
+const TAIL_LINES = 20
+/** Longest line that is kept, in characters. */
+const MAX_LINE_LENGTH = 500
+/** Longest line that is looked at, in bytes. */
+const MAX_LINE_BYTES = 65_536
+/** Lines that go to the log in one window of time, and its length in ms. */
+const LINES_PER_WINDOW = 100
+const WINDOW_MS = 10_000
+
+/** The standard error of one process. */
+export class StderrLog {
+  readonly #redactor: Redactor
+  readonly #write: (line: string) => void
+  readonly #lines: LineSplitter
+  #tail: string[] = []
+  #windowStart = 0
+  #written = 0
+  #withheld = 0
+
+  /** @param write - receives each line that goes to the log, clean and on one line. */
+  constructor(redactor: Redactor, write: (line: string) => void) {
+    this.#redactor = redactor
+    this.#write = write
+    this.#lines = new LineSplitter(
+      MAX_LINE_BYTES,
+      (line) => this.#take(line.toString('utf8')),
+      () => this.#take('[a line of more than 64 KiB was left out]'),
+    )
+  }
+
+  /** The last lines, oldest first; at most 20 of at most 500 characters. */
+  get tail(): readonly string[] {
+    return this.#tail
+  }
+
+  /** Take what the process wrote. */
+  push(chunk: Buffer): void {
+    this.#lines.push(chunk)
+  }
+
+  /** Take what is left when the stream ends. */
+  end(): void {
+    this.#lines.end()
+  }
+
+  #take(raw: string): void {
+    const line = visibleLine(this.#redactor.redact(raw.trimEnd()), MAX_LINE_LENGTH)
+    if (line === '') return
+    this.#tail = [...this.#tail.slice(1 - TAIL_LINES), line]
+    const now = Date.now()
+    if (now - this.#windowStart > WINDOW_MS) {
+      if (this.#withheld > 0) this.#write(`[${this.#withheld} lines of standard error were not logged]`)
+      this.#windowStart = now
+      this.#written = 0
+      this.#withheld = 0
+    }
+    if (this.#written++ < LINES_PER_WINDOW) this.#write(line)
+    else this.#withheld++
+  }
+}

@@ -1,0 +1,206 @@
+/**
+ * A server that is a local process, spoken to in lines of JSON over its standard input and output.
+ *
+ * Owns the process tree and its pipes. It takes the place of the SDK's stdio transport because that one learns
+ * of an exit only when the pipes close, ends only the child itself, and starts a second process to negotiate
+ * (decision 0003); framing and message types are the SDK's. It is stdio-shaped, with `stderr` and `pid`, so that
+ * the SDK negotiates in place.
+ *
+ * Invariants: the connection is over when the process has exited, whatever its helpers do with the pipes; what
+ * is not protocol on standard output never ends it; a message over the limit always does.
+ */
+import type { ChildProcess } from 'node:child_process'
+import { statSync } from 'node:fs'
+import { delimiter } from 'node:path'
+import type { Readable } from 'node:stream'
+import { scrubbedParentEnv } from '@deepseek-ai/dsh-subprocess'
+import { visibleLine } from '@deepseek-ai/dsh-mcp-text'
+import { deserializeMessage, SdkError, SdkErrorCode, serializeMessage, type JSONRPCMessage } from '@modelcontextprotocol/client'
+import spawn from 'cross-spawn'
+import { ConnectionFailure, reasonOf } from '../diagnostics/failure.ts'
+import type { Redactor } from '../diagnostics/redactor.ts'
+import { LineSplitter } from './line-splitter.ts'
+import { ProcessTree } from './process-tree.ts'
+import { StderrLog } from './stderr-log.ts'
+import type { ServerTransport } from './types.ts'
+
+/** How long the output of a process that has exited is still read, in ms, when a helper holds the pipe open. */
+const DRAIN_MS = 100
+
+/** What to run, and who hears of what it writes. */
+export interface StdioOptions {
+  readonly command: string
+  readonly args: readonly string[]
+  /** On top of the host's scrubbed environment. */
+  readonly env: Readonly<Record<string, string>>
+  /** Absolute, or `undefined` for the host's own. */
+  readonly cwd: string | undefined
+  readonly maxMessageBytes: number
+  readonly redactor: Redactor
+  /** Receives each line of standard error, clean. */
+  readonly onStderr: (line: string) => void
+  /** Told once, with a clean sample, when standard output carries something that is not protocol. */
+  readonly onNoise: (sample: string) => void
+}
+
+/** The stdio transport of one process. */
+export class StdioTransport implements ServerTransport {
+  onclose?: () => void
+  onerror?: (error: Error) => void
+  onmessage?: (message: JSONRPCMessage) => void
+
+  readonly #options: StdioOptions
+  readonly #tree = new ProcessTree()
+  readonly #stderrLog: StderrLog
+  #child: ChildProcess | undefined
+  #isOver = false
+  #ending: Promise<void> | undefined
+  /** Why the connection ended by itself. */
+  #reason: string | undefined
+  /** How the process failed while it was being closed; a server that cannot read its input ends like this. */
+  #lateExit: string | undefined
+  #hasExited = false
+  #heardNoise = false
+
+  constructor(options: StdioOptions) {
+    this.#options = options
+    this.#stderrLog = new StderrLog(options.redactor, options.onStderr)
+  }
+
+  /** The process id, or `null` before the start. */
+  get pid(): number | null {
+    return this.#child?.pid ?? null
+  }
+
+  /** The standard error stream, or `null` before the start. */
+  get stderr(): Readable | null {
+    return this.#child?.stderr ?? null
+  }
+
+  /**
+   * Spawn the process.
+   *
+   * @throws {ConnectionFailure} when it cannot be spawned: which command, where it was looked for, what to do.
+   */
+  async start(): Promise<void> {
+    const { command, args, env, cwd } = this.#options
+    const child = spawn(command, [...args], {
+      ...this.#tree.spawnOptions,
+      env: { ...scrubbedParentEnv(), ...env, ...this.#tree.marker },
+      ...(cwd !== undefined && { cwd }),
+      stdio: ['pipe', 'pipe', 'pipe'],
+    })
+    this.#child = child
+    this.#tree.adopt(child)
+    this.#readOutput(child)
+    await new Promise<void>((resolve, reject) => {
+      child.once('spawn', resolve)
+      child.once('error', (error) => reject(this.#spawnFailure(error)))
+    })
+  }
+
+  /**
+   * Write one message.
+   *
+   * @throws {SdkError} when the connection is over, or the pipe breaks before the message is written.
+   */
+  async send(message: JSONRPCMessage): Promise<void> {
+    const input = this.#child?.stdin
+    if (this.#isOver || !input) throw new SdkError(SdkErrorCode.NotConnected, 'Not connected')
+    await new Promise<void>((resolve, reject) => {
+      input.write(serializeMessage(message), (error) => {
+        if (error) reject(new SdkError(SdkErrorCode.SendFailed, `the server does not read its input: ${error.message}`))
+        else resolve()
+      })
+    })
+  }
+
+  /** End the connection at once, and then the whole process tree. */
+  close(): Promise<void> {
+    this.#ending ??= this.#tree.end().then(() => {
+      this.#child?.stdin?.destroy()
+      this.#child?.stdout?.destroy()
+      this.#child?.stderr?.destroy()
+    })
+    this.#over(undefined)
+    return this.#ending
+  }
+
+  explain(error: unknown, phase: string): ConnectionFailure {
+    if (error instanceof ConnectionFailure) return error
+    const reason = this.#reason ?? (error === undefined ? 'the connection closed' : reasonOf(error, this.#options.redactor))
+    const exit = this.#reason === undefined && this.#lateExit !== undefined ? ` (${this.#lateExit})` : ''
+    return new ConnectionFailure(`${reason} ${phase}${exit}`, { output: this.#stderrLog.tail, hasExited: this.#hasExited, cause: error })
+  }
+
+  #readOutput(child: ChildProcess): void {
+    const lines = new LineSplitter(
+      this.#options.maxMessageBytes,
+      (line) => this.#receive(line),
+      () => {
+        this.#over(`the server sent a message of more than ${this.#options.maxMessageBytes} bytes (maxMessageBytes)`)
+      },
+    )
+    const report = (error: Error) => this.onerror?.(error)
+    child.stdin?.on('error', report)
+    child.stdout?.on('error', report).on('data', (chunk: Buffer) => this.#isOver || lines.push(chunk))
+    child.stderr
+      ?.on('error', report)
+      .on('data', (chunk: Buffer) => this.#stderrLog.push(chunk))
+      .on('end', () => this.#stderrLog.end())
+    child.once('exit', (code, signal) => {
+      const reason = signal === null ? `the server process exited with code ${code}` : `the server process was ended by ${signal}`
+      if (this.#ending === undefined) this.#hasExited = true
+      else if (signal === null && code !== 0) this.#lateExit = reason
+      const finish = () => {
+        clearTimeout(timer)
+        this.#over(reason)
+      }
+      const timer = setTimeout(finish, DRAIN_MS)
+      child.once('close', finish)
+    })
+  }
+
+  #receive(line: Buffer): void {
+    const text = line.toString('utf8')
+    if (text.trim() === '' || this.#isOver) return
+    let message: JSONRPCMessage
+    try {
+      message = deserializeMessage(text)
+    } catch {
+      if (this.#heardNoise) return
+      this.#heardNoise = true
+      this.#options.onNoise(visibleLine(this.#options.redactor.redact(text), 120))
+      return
+    }
+    this.onmessage?.(message)
+  }
+
+  /** The connection is over, by itself for the given reason, or because it was closed. */
+  #over(reason: string | undefined): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#reason = reason
+    this.onclose?.()
+  }
+
+  #spawnFailure(error: NodeJS.ErrnoException): ConnectionFailure {
+    const { command, cwd } = this.#options
+    const shown = JSON.stringify(visibleLine(command, 100))
+    if (error.code === 'ENOENT' && cwd !== undefined && !statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) {
+      return new ConnectionFailure(`the working directory ${JSON.stringify(visibleLine(cwd))} (cwd) is not a folder`)
+    }
+    if (error.code === 'ENOENT') {
+      const path = this.#options.env['PATH'] ?? process.env['PATH'] ?? ''
+      const where = /[\\/]/.test(command) ? 'there is no such file' : `searched PATH: ${visibleLine(path.replaceAll(delimiter, ' '), 400)}`
+      return new ConnectionFailure(
+        `the command ${shown} was not found (${where}); install it, or give its full path in "command"`,
+        { cause: error },
+      )
+    }
+    if (error.code === 'EACCES') {
+      return new ConnectionFailure(`the command ${shown} may not be executed; make it executable, or name its interpreter in "command"`, { cause: error })
+    }
+    return new ConnectionFailure(`the command ${shown} could not be started: ${reasonOf(error, this.#options.redactor)}`, { cause: error })
+  }
+}

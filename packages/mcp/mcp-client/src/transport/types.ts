@@ -1,0 +1,20 @@
+/** What the rest of the package asks of a transport beyond the SDK's contract. */
+import type { Transport } from '@modelcontextprotocol/client'
+import type { ConnectionFailure } from '../diagnostics/failure.ts'
+
+/**
+ * An SDK transport that can say why it failed.
+ *
+ * `close()` may be called in every state and any number of times; it settles when nothing of the connection is
+ * left, and `onclose` has been called by then.
+ */
+export interface ServerTransport extends Transport {
+  /**
+   * The failure that an error stands for, with what only the transport knows: the exit of the process, its last
+   * output, the HTTP exchange.
+   *
+   * @param error - what the SDK threw, or `undefined` for a connection that just ended.
+   * @param phase - what was going on, for the reason: `while connecting`, for example.
+   */
+  explain(error: unknown, phase: string): ConnectionFailure
+}
