@@ -7,6 +7,7 @@ import type { Context } from '@deepseek-ai/cordis'
 import { createScope, NamedEntries } from '@deepseek-ai/dsh-scope'
 import type { ScopeKey, ScopeLayer } from '@deepseek-ai/dsh-scope'
 import type { ToolDefinition } from '@deepseek-ai/dsh-tools'
+import { messageOf } from './tools.ts'
 import type { McpResourceProvider } from './types.ts'
 
 /** Providers and tools of one scope, or of the global view. */
@@ -45,8 +46,9 @@ export class ResourceLayer implements ScopeLayer {
       this.close ??= this.open()
     } catch (error) {
       remove()
-      const reason = error instanceof Error ? error.message : String(error)
-      throw new Error(`mcp-resources: no tools for MCP server "${server}": ${reason}`, { cause: error })
+      throw new Error(`mcp-resources: no tools for MCP server "${server}": ${messageOf(error)}`, {
+        cause: error,
+      })
     }
     return () => {
       remove()
@@ -59,10 +61,24 @@ export class ResourceLayer implements ScopeLayer {
 
 /** Registers all tools or none. */
 function registerAll(ctx: Context, tools: readonly ToolDefinition[]): () => void {
-  const unregister = ctx.effect(function* () {
-    for (const tool of tools) yield ctx.tools.register(tool)
-  }, 'mcpResources.tools')
-  return () => void unregister()
+  const registered: (() => void)[] = []
+  const unregister = () => {
+    for (const dispose of registered) {
+      try {
+        dispose()
+      } catch (error) {
+        // The tool is gone; an observer of the registry failed. That must not keep the other tools.
+        ctx.logger.error(error)
+      }
+    }
+  }
+  try {
+    for (const tool of tools) registered.push(ctx.tools.register(tool))
+  } catch (error) {
+    unregister()
+    throw error
+  }
+  return unregister
 }
 
 /** {@link registerAll} with another visibility: a scope of the service's own, tagged with the foreign key. */

@@ -40,7 +40,7 @@ export class McpResourceRuntime extends Service {
     const tools = createResourceTools((scope) => this.providers(scope))
     this.layers = new ScopedLayers(
       (scope) => new ResourceLayer(ctx, scope, tools),
-      () => {},
+      () => {}, // The tools and the prompt read the layers when they are used.
     )
     ctx.inject(['systemPrompt'], (prompting) => {
       const section = serversSection(prompting.systemPrompt, {
@@ -71,7 +71,6 @@ export class McpResourceRuntime extends Service {
     }
     return this.layers.effect(this.ctx, (layer) => layer.add(server, provider), {
       label: `mcpResources.register(${JSON.stringify(server)})`,
-      notify: false,
     })
   }
 

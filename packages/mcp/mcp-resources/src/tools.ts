@@ -18,6 +18,11 @@ export function nameList(names: Iterable<string>): string {
   return JSON.stringify(Array.from(names).toSorted())
 }
 
+/** What a thrown value says. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
 /** Builds the definitions once; one set serves every scope. */
 export function createResourceTools(visible: VisibleProviders): readonly ToolDefinition[] {
   return [
@@ -121,10 +126,12 @@ function defineResourceTool<Args>(visible: VisibleProviders, tool: ResourceTool<
         ahead.set(valid, { value, text: await resultTextAsync(valid.server, value) })
         return value
       } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error)
-        throw new Error(`MCP server "${valid.server}", ${request.method}: ${visibleExcerpt(reason)}`, {
-          cause: error,
-        })
+        throw new Error(
+          `MCP server "${valid.server}", ${request.method}: ${visibleExcerpt(messageOf(error))}`,
+          {
+            cause: error,
+          },
+        )
       }
     },
   }

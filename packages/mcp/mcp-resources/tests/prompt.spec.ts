@@ -4,7 +4,7 @@ import ToolRuntime from '@deepseek-ai/dsh-tools'
 import { startHost } from '@dsh-mcp/host'
 import { describe, expect, it } from 'vitest'
 import McpResourceRuntime from '../src/index.ts'
-import { FixedProvider, mountServer, read, resourcesOf, TOOLS } from './support.ts'
+import { FixedProvider, mountServer, resourcesOf, TOOLS } from './support.ts'
 
 const TEXT = (names: string) =>
   `MCP servers with resources: ${names}\n` +
@@ -136,25 +136,5 @@ describe('code mode', () => {
     expect(tools.map(({ name }) => name)).toEqual(['run_code'])
     expect(text).toContain(TEXT('["docs"]'))
     for (const name of TOOLS) expect(text).toContain(`  ${name}: JsonValue;`)
-  })
-
-  it('gives a program the whole JSON, blobs included', async () => {
-    await using host = await startHost({ mode: 'code' })
-    await host.mount(McpResourceRuntime)
-    const agent = host.scope('agent')
-    const provider = new FixedProvider((request) =>
-      request.method === 'resources/list'
-        ? { resources: [{ uri: 'a:b', name: 'b' }] }
-        : read({ uri: 'a:b', blob: 'TWFu' }),
-    )
-    await mountServer(host, 'docs', provider, agent.ctx)
-    const code = `
-      const { resources } = await tools.list_mcp_resources({ server: 'docs' })
-      const { contents } = await tools.read_mcp_resource({ server: 'docs', uri: resources[0].uri })
-      return contents[0].blob`
-    const result = await host.call('run_code', { code, description: 'read' }, { agent: agent.key })
-    expect(host.text(result)).toContain('TWFu')
-    expect(result.isError).toBe(false)
-    expect(provider.requests.map(({ method }) => method)).toEqual(['resources/list', 'resources/read'])
   })
 })

@@ -127,6 +127,45 @@ describe('register', () => {
   })
 })
 
+describe('a failing observer of the tool registry', () => {
+  it.each([1, 2, 3])('leaves nothing behind when it throws at change %i', async (fatal) => {
+    await using host = await startHost()
+    await host.mount(McpResourceRuntime)
+    const agent = host.scope('agent')
+    for (const ctx of [host.ctx, agent.ctx]) {
+      let changes = 0
+      const unlisten = host.ctx.on('tools/change', () => {
+        changes += 1
+        if (changes === fatal) throw new Error('no')
+      })
+      expect(() => resourcesOf(ctx).register('docs', new FixedProvider())).toThrow(
+        'mcp-resources: no tools for MCP server "docs": no',
+      )
+      unlisten()
+    }
+    expect([host.toolNames(), host.toolNames(agent.key)]).toEqual([[], []])
+    expect(host.ctx.mcpResources.servers(agent.key)).toEqual([])
+    resourcesOf(agent.ctx).register('docs', new FixedProvider())
+    expect(host.toolNames(agent.key)).toEqual(TOOLS)
+  })
+
+  it('does not keep the tools when the last server leaves', async () => {
+    await using host = await startHost()
+    await host.mount(McpResourceRuntime)
+    const agent = host.scope('agent')
+    const leave = [host.ctx, agent.ctx].map((ctx) => resourcesOf(ctx).register('docs', new FixedProvider()))
+    const unlisten = host.ctx.on('tools/change', () => {
+      throw new Error('this observer fails')
+    })
+    for (const dispose of leave) dispose()
+    unlisten()
+    expect([host.toolNames(), host.toolNames(agent.key)]).toEqual([[], []])
+    expect(host.logs.find({ level: 'error', text: 'this observer fails' })).toHaveLength(6)
+    resourcesOf(agent.ctx).register('docs', new FixedProvider())
+    expect(host.toolNames(agent.key)).toEqual(TOOLS)
+  })
+})
+
 describe('scopes', () => {
   it('keep a server of one agent from another', async () => {
     await using host = await startHost()
