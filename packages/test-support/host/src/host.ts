@@ -63,7 +63,7 @@ export interface CallOptions {
 export interface HostScope {
   /** Pass this wherever a scope or an agent is asked for. */
   readonly key: ScopeKey
-  /** Registrations made through this context belong to the scope. */
+  /** Registrations made through this context belong to the scope. It injects `tools` and `systemPrompt`. */
   readonly ctx: Context
   /** End the scope and everything registered in it. */
   dispose(): Promise<void>
@@ -73,7 +73,7 @@ export interface HostScope {
 export interface HostPrompt {
   /** The rendered text, exactly as the model gets it. */
   readonly text: string
-  /** The sections in order, before variables are filled in. */
+  /** The sections that have text, in order, before variables are filled in. */
   readonly sections: readonly AssembledSection[]
   /** The rendered dynamic context. */
   readonly context: string
@@ -160,6 +160,12 @@ export async function startHost(options: HostOptions = {}): Promise<TestHost> {
     llm.register(ctx)
   }
   await ctx.plugin(ToolRuntime, { mode })
+  // What an agent's scope can reach directly is what the plugin that mints it injects.
+  const scopes = await ctx.plugin({
+    name: 'scopes',
+    inject: ['tools', 'systemPrompt'],
+    apply: async () => {},
+  })
   toolChanges = 0
 
   return {
@@ -186,14 +192,14 @@ export async function startHost(options: HostOptions = {}): Promise<TestHost> {
       const assembly = await ctx.systemPrompt.assemble(scope === undefined ? {} : { scope })
       return {
         text: renderPrompt(assembly),
-        sections: assembly.sections,
+        sections: assembly.sections.filter(({ text }) => text !== ''),
         context: renderContextSnapshot(assembly),
         tools: assembly.tools,
       }
     },
     scope: (name = 'scope', parent) => {
       const key = { name }
-      const scope = createScope(ctx, key, parent === undefined ? {} : { parent })
+      const scope = createScope(scopes.ctx, key, parent === undefined ? {} : { parent })
       return { key, ctx: scope.ctx, dispose: () => scope.dispose() }
     },
     status: async (serverName, match, waitOptions) => await statuses.wait(serverName, match, waitOptions),

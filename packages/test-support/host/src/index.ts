@@ -1,5 +1,7 @@
 /** The real host for tests: Cordis with the published DeepSeek Harness packages. */
 
+export { defaultModels, startAgentHost } from './agent-host.ts'
+export type { AgentHost, AgentHostOptions, HostAgent, HostAgentOptions } from './agent-host.ts'
 export { startHost } from './host.ts'
 export type { CallOptions, HostOptions, HostPrompt, HostScope, TestHost } from './host.ts'
 export { descendants, growth, holdings, isAlive } from './leaks.ts'
@@ -10,3 +12,5 @@ export { SCRIPTED_PROVIDER, ScriptedLlm } from './scripted-llm.ts'
 export type { ScriptedAnswer, ScriptedModels, ScriptedToolCall } from './scripted-llm.ts'
 export { StatusRecorder } from './statuses.ts'
 export type { McpStatus, McpStatusKind, McpStatusMatch, StatusWaitOptions } from './statuses.ts'
+export { trackTimers } from './timers.ts'
+export type { TimerTracker } from './timers.ts'

@@ -13,7 +13,10 @@ export interface ProcessInfo {
 export interface Holdings {
   /** Live descendants of this process, helpers of helpers included; zombies are not counted. */
   readonly processes: readonly ProcessInfo[]
-  /** Active resources by type as Node reports them (`Timeout`, `TCPSocketWrap`, `PipeWrap` …). */
+  /**
+   * Active resources by type as Node reports them (`TCPSocketWrap`, `PipeWrap`, `Timeout` …). Those of the test
+   * runner are among them: for timers use `trackTimers`.
+   */
   readonly resources: Readonly<Record<string, number>>
 }
 
