@@ -59,12 +59,20 @@ export class Entry {
       policy: config.reconnect,
       isStartFatal: config.failOnStartupError,
       makeGeneration: (negotiation, events) =>
-        new Generation(CLIENT_INFO, createTransport(ctx, config, this.#redactor, this.#log), negotiation, events),
+        new Generation({
+          clientInfo: CLIENT_INFO,
+          transport: createTransport(ctx, config, this.#redactor, this.#log),
+          negotiation,
+          livenessIntervalMs: config.livenessIntervalMs,
+          events,
+        }),
       sync: (generation) => this.#sync(generation),
       adopt: () => {},
       withdraw: () => this.#tools.clear(),
       publish: (state) => this.#publish(state),
-      report: (generation, what, error) => this.#log.warn('%s: %s', what, generation.explain(error, '').message.trim()),
+      reportSync: (generation, error) =>
+        this.#log.warn('the changed tools were not taken over, the previous ones stand: %s', generation.explain(error, '').message),
+      reportError: (generation, error) => this.#log.debug('%s', generation.explain(error, '').message),
     })
     this.#caller = {
       serverName: config.serverName,

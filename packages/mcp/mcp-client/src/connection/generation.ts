@@ -2,11 +2,12 @@
  * One connection from its start to its end: one client, one transport.
  *
  * Owns both. Invariants: it ends once, and says why; after {@link Generation.close} settles nothing of it is
- * left; it never comes back, the supervisor makes a new one instead.
+ * left; it never comes back, the supervisor makes a new one instead. A handler for requests of the server
+ * (elicitation, sampling) will be registered where the client is made.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import { Client, type CallToolResult, type Implementation, type RequestOptions, type Tool } from '@modelcontextprotocol/client'
-import type { ConnectionFailure } from '../diagnostics/failure.ts'
+import { ConnectionFailure } from '../diagnostics/failure.ts'
 import type { ServerTransport } from '../transport/types.ts'
 import type { Negotiation } from './negotiation.ts'
 import { keepSubscribed } from './subscription.ts'
@@ -17,6 +18,9 @@ export const MAX_LIST_PAGES = 1000
 /** How long the first list waits for the subscription to its changes, in ms. */
 const SUBSCRIBE_BOUND_MS = 1000
 
+/** How long a check of life may take where no interval is configured, in ms. */
+const DEFAULT_CHECK_MS = 30_000
+
 /** What a generation tells whoever runs it. */
 export interface GenerationEvents {
   /** The server's tools may have changed since they were listed. */
@@ -25,33 +29,57 @@ export interface GenerationEvents {
   onError(error: unknown): void
 }
 
+/** What a generation is made of. */
+export interface GenerationParts {
+  /** How the client calls itself to the server. */
+  readonly clientInfo: Implementation
+  readonly transport: ServerTransport
+  readonly negotiation: Negotiation
+  /** How often a connection that is otherwise silent is checked for life, in ms; never when `undefined`. */
+  readonly livenessIntervalMs: number | undefined
+  readonly events: GenerationEvents
+}
+
+/** What an error of a request comes to. */
+export interface Judgement {
+  /** Whether the connection is lost with it. */
+  readonly isLost: boolean
+  /** The error to go on with: the connection's failure, or the request's own error in better words. */
+  readonly error: unknown
+}
+
 /** A live connection, or one on its way there. */
 export class Generation {
   readonly client: Client
   /** Settles when the connection is over, with the reason. */
   readonly ended: Promise<ConnectionFailure>
-  readonly #transport: ServerTransport
-  readonly #negotiation: Negotiation
-  readonly #events: GenerationEvents
-  readonly #life = new AbortController()
   /** Whether a request was answered since the connection was made. */
   hasServed = false
+  readonly #parts: GenerationParts
+  readonly #life = new AbortController()
+  readonly #resolveEnded: (failure: ConnectionFailure) => void
   #hasAskedForTools = false
+  #hasHeard = false
+  #check: Promise<ConnectionFailure | undefined> | undefined
 
-  /** @param clientInfo - how the client calls itself to the server. */
-  constructor(clientInfo: Implementation, transport: ServerTransport, negotiation: Negotiation, events: GenerationEvents) {
-    this.#transport = transport
-    this.#negotiation = negotiation
-    this.#events = events
+  constructor(parts: GenerationParts) {
+    const { clientInfo, transport, negotiation } = parts
+    this.#parts = parts
     this.client = new Client(clientInfo, { listMaxPages: MAX_LIST_PAGES, ...negotiation.client })
-    this.client.onerror = (error) => events.onError(error)
+    this.client.onerror = (error) => void this.#suspect(error)
     this.client.setNotificationHandler('notifications/tools/list_changed', () => this.#toolsChanged())
-    this.ended = new Promise((resolve) => {
-      transport.onclose = () => {
-        this.#life.abort()
-        resolve(transport.explain(undefined, ''))
-      }
-    })
+    const { promise, resolve } = Promise.withResolvers<ConnectionFailure>()
+    this.ended = promise
+    this.#resolveEnded = resolve
+    transport.onclose = () => {
+      this.#life.abort()
+      resolve(transport.explain(undefined, ''))
+    }
+    const { onmessage } = transport
+    transport.onmessage = (message, extra) => {
+      this.#hasHeard = true
+      onmessage?.(message, extra)
+    }
   }
 
   /** Whether the connection is over, or was asked to end. */
@@ -65,12 +93,14 @@ export class Generation {
    * @throws {ConnectionFailure} when that fails; the generation is closed by then.
    */
   async connect(): Promise<void> {
+    const { transport, negotiation } = this.#parts
     try {
-      await this.client.connect(this.#transport, this.#negotiation.connect)
+      await this.client.connect(transport, negotiation.connect)
     } catch (error) {
       await this.close()
-      throw this.#transport.explain(error, 'while connecting')
+      throw transport.explain(error, 'while connecting')
     }
+    this.#watchLife()
     const isModern = this.client.getProtocolEra() === 'modern'
     if (isModern && this.client.getServerCapabilities()?.tools?.listChanged === true) await this.#subscribe()
   }
@@ -94,29 +124,79 @@ export class Generation {
   }
 
   /**
-   * Whether an error of a request means that the connection is lost.
-   *
-   * @returns why it is lost, or `undefined` when the error concerns the request alone.
+   * Find out whether an error of a request means that the connection is lost, and end it then. Where the error
+   * alone cannot tell, the server is asked for a sign of life.
    */
-  async judge(_error: unknown): Promise<ConnectionFailure | undefined> {
-    return this.isOver ? await this.ended : undefined
+  async judge(error: unknown): Promise<Judgement> {
+    if (this.isOver) return { isLost: true, error: await this.ended }
+    const verdict = this.#parts.transport.judge(error)
+    if (verdict.kind === 'alive') return { isLost: false, error: verdict.error ?? error }
+    const failure = verdict.kind === 'lost' ? verdict.failure : await this.#checkLife()
+    if (failure === undefined) return { isLost: false, error: verdict.failure }
+    return { isLost: true, error: this.#fail(failure.isSessionLost ? failure : verdict.failure) }
   }
 
   /** The failure that an error of this connection stands for. */
   explain(error: unknown, phase: string): ConnectionFailure {
-    return this.#transport.explain(error, phase)
+    return this.#parts.transport.explain(error, phase)
   }
 
   /** End the connection; safe in every state. Settles when nothing of it is left. */
   async close(): Promise<void> {
     this.#life.abort()
-    await this.client.close().catch((error: unknown) => this.#events.onError(error))
-    await this.#transport.close()
+    await this.client.close().catch((error: unknown) => this.#parts.events.onError(error))
+    await this.#parts.transport.close()
+  }
+
+  #fail(failure: ConnectionFailure): ConnectionFailure {
+    this.#resolveEnded(failure)
+    void this.close()
+    return failure
+  }
+
+  /** An error outside of every request: a stream that dropped, a message that is none. */
+  async #suspect(error: unknown): Promise<void> {
+    this.#parts.events.onError(error)
+    if (this.client.getNegotiatedProtocolVersion() !== undefined && !this.isOver) await this.judge(error)
+  }
+
+  /** Why the server gives no sign of life, or `undefined` when it does. Checks that overlap are one. */
+  #checkLife(): Promise<ConnectionFailure | undefined> {
+    this.#check ??= this.#askForLife().finally(() => {
+      this.#check = undefined
+    })
+    return this.#check
+  }
+
+  /** Legacy servers are pinged (utilities/ping); 2026-07-28 has no ping, and discovery is its cheapest request. */
+  async #askForLife(): Promise<ConnectionFailure | undefined> {
+    const timeout = Math.min(this.#parts.livenessIntervalMs ?? DEFAULT_CHECK_MS, DEFAULT_CHECK_MS)
+    const options = { timeout, signal: this.#life.signal }
+    try {
+      await (this.client.getProtocolEra() === 'modern' ? this.client.discover(options) : this.client.ping(options))
+      return undefined
+    } catch (error) {
+      const verdict = this.#parts.transport.judge(error)
+      // Any answer is a sign of life, a refusal too.
+      return verdict.kind === 'alive' ? undefined : verdict.failure
+    }
+  }
+
+  /** Only a connection without a process behind it can be dead without anybody noticing. */
+  #watchLife(): void {
+    const { livenessIntervalMs, transport } = this.#parts
+    if (livenessIntervalMs === undefined || transport.hasPerRequestStream !== true) return
+    const timer = setInterval(() => {
+      const wasSilent = !this.#hasHeard
+      this.#hasHeard = false
+      if (wasSilent) void this.#checkLife().then((failure) => failure !== undefined && !this.isOver && this.#fail(failure))
+    }, livenessIntervalMs).unref()
+    this.#life.signal.addEventListener('abort', () => clearInterval(timer), { once: true })
   }
 
   #toolsChanged(): void {
     // Before the first list was asked for, nothing can be out of date.
-    if (this.#hasAskedForTools && !this.isOver) this.#events.onToolsChanged()
+    if (this.#hasAskedForTools && !this.isOver) this.#parts.events.onToolsChanged()
   }
 
   /** Subscribe to changes before the first list, so that none falls between the two; but do not insist. */
@@ -128,7 +208,7 @@ export class Generation {
       }
       const onRefused = (error: unknown) => {
         resolve()
-        this.#events.onError(error)
+        this.#parts.events.onError(error)
       }
       void keepSubscribed(this.client, { toolsListChanged: true }, this.#life.signal, onOpened, onRefused)
     })

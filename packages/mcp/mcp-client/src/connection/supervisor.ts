@@ -36,8 +36,10 @@ export interface SupervisorParts {
   withdraw(): void
   /** The state changed, or what the entry contributes did. */
   publish(state: ConnectionState): void
-  /** Something went wrong that changed no state. */
-  report(generation: Generation, what: string, error: unknown): void
+  /** A changed list of tools was not taken over; the previous catalog stands. */
+  reportSync(generation: Generation, error: unknown): void
+  /** Something went wrong on a connection that did not end it. */
+  reportError(generation: Generation, error: unknown): void
 }
 
 /** The supervisor of one entry. */
@@ -152,10 +154,10 @@ export class Supervisor {
     const generation = this.#parts.makeGeneration(negotiation, {
       onToolsChanged: () => {
         this.#queue.request(generation).catch((error: unknown) => {
-          if (!generation.isOver) this.#parts.report(generation, 'the changed tools were not taken over', error)
+          if (!generation.isOver) this.#parts.reportSync(generation, error)
         })
       },
-      onError: (error) => this.#parts.report(generation, 'connection', error),
+      onError: (error) => this.#parts.reportError(generation, error),
     })
     this.#generation = generation
     await generation.connect()
@@ -212,12 +214,9 @@ export class Supervisor {
       generation.hasServed = true
       return result
     } catch (error) {
-      const failure = await generation.judge(error)
-      if (failure !== undefined) {
-        this.#lose(generation, failure)
-        throw failure
-      }
-      throw error
+      const judgement = await generation.judge(error)
+      if (judgement.isLost) this.#lose(generation, await generation.ended)
+      throw judgement.error
     }
   }
 }

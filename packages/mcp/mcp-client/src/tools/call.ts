@@ -25,7 +25,7 @@ export function callError(caller: Caller, what: string, error: unknown): McpCall
   const options = { cause: error }
   if (error instanceof ConnectionFailure) {
     return new McpCallError(
-      `${what} failed: the connection to the server was lost (${error.message}). Whether the call took effect is unknown; check before you repeat it.`,
+      `${what} failed: ${error.message}. Whether the call took effect is unknown; check before you repeat it.`,
       'MCP_CONNECTION_LOST',
       options,
     )

@@ -22,11 +22,12 @@ export function resolveCwd(cwd: string | undefined, ctx: Context): string | unde
  */
 export function createTransport(ctx: Context, config: ResolvedConfig, redactor: Redactor, log: EntryLog): ServerTransport {
   const { endpoint } = config
-  if (endpoint.transport === 'streamable-http') return new HttpTransport({ ...endpoint, redactor })
+  const { maxMessageBytes } = config
+  if (endpoint.transport === 'streamable-http') return new HttpTransport({ ...endpoint, maxMessageBytes, redactor })
   return new StdioTransport({
     ...endpoint,
     cwd: resolveCwd(endpoint.cwd, ctx),
-    maxMessageBytes: config.maxMessageBytes,
+    maxMessageBytes,
     redactor,
     onStderr: (line) => log.debug('stderr: %s', line),
     onNoise: (sample) =>

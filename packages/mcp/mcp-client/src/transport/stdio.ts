@@ -22,7 +22,7 @@ import type { Redactor } from '../diagnostics/redactor.ts'
 import { LineSplitter } from './line-splitter.ts'
 import { ProcessTree } from './process-tree.ts'
 import { StderrLog } from './stderr-log.ts'
-import type { ServerTransport } from './types.ts'
+import type { ServerTransport, TransportVerdict } from './types.ts'
 
 /** How long the output of a process that has exited is still read, in ms, when a helper holds the pipe open. */
 const DRAIN_MS = 100
@@ -130,7 +130,12 @@ export class StdioTransport implements ServerTransport {
     if (error instanceof ConnectionFailure) return error
     const reason = this.#reason ?? (error === undefined ? 'the connection closed' : reasonOf(error, this.#options.redactor))
     const exit = this.#reason === undefined && this.#lateExit !== undefined ? ` (${this.#lateExit})` : ''
-    return new ConnectionFailure(`${reason} ${phase}${exit}`, { output: this.#stderrLog.tail, hasExited: this.#hasExited, cause: error })
+    return new ConnectionFailure([reason, phase].filter(Boolean).join(' ') + exit, { output: this.#stderrLog.tail, hasExited: this.#hasExited, cause: error })
+  }
+
+  /** A process that is there is alive: what fails on its pipes shows as its exit. */
+  judge(): TransportVerdict {
+    return { kind: 'alive' }
   }
 
   #readOutput(child: ChildProcess): void {

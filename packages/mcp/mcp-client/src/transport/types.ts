@@ -2,11 +2,20 @@
 import type { Transport } from '@modelcontextprotocol/client'
 import type { ConnectionFailure } from '../diagnostics/failure.ts'
 
+/** What a failed request says about its connection. */
+export type TransportVerdict =
+  /** The connection is fine; the failure is the request's own, in better words where the transport has them. */
+  | { readonly kind: 'alive'; readonly error?: Error }
+  /** The connection is lost. */
+  | { readonly kind: 'lost'; readonly failure: ConnectionFailure }
+  /** Another exchange has to tell; `failure` is the reason if that fails too. */
+  | { readonly kind: 'unclear'; readonly failure: ConnectionFailure }
+
 /**
  * An SDK transport that can say why it failed.
  *
  * `close()` may be called in every state and any number of times; it settles when nothing of the connection is
- * left, and `onclose` has been called by then.
+ * left, and `onclose` has been called by then, before anything is waited for.
  */
 export interface ServerTransport extends Transport {
   /**
@@ -14,7 +23,9 @@ export interface ServerTransport extends Transport {
    * output, the HTTP exchange.
    *
    * @param error - what the SDK threw, or `undefined` for a connection that just ended.
-   * @param phase - what was going on, for the reason: `while connecting`, for example.
+   * @param phase - what was going on, for the reason: `while connecting`, for example; may be empty.
    */
   explain(error: unknown, phase: string): ConnectionFailure
+  /** Judge the connection by an error that a request on it met. */
+  judge(error: unknown): TransportVerdict
 }
