@@ -73,7 +73,6 @@ async function install() {
   const stamp = wantedStamp()
   const { code, signal } = await run('npx', ['--yes', packageManager, 'install', '--frozen-lockfile'], {
     stdio: ['ignore', process.stderr, process.stderr],
-    shell: process.platform === 'win32',
     // `npm start --silent` must not silence the reason why an installation failed.
     env: { ...process.env, npm_config_loglevel: 'warn' },
   })

@@ -52,7 +52,6 @@ export function pnpm(args: readonly string[], cwd: string): string {
   const { status, stdout, stderr, error } = spawnSync('npx', ['--yes', pinned, ...args], {
     cwd,
     encoding: 'utf8',
-    shell: process.platform === 'win32',
   })
   if (status !== 0) throw new Error(`pnpm ${args.join(' ')} failed\n${stdout}${stderr}`, { cause: error })
   return stdout
