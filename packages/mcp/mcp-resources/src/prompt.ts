@@ -20,19 +20,18 @@ export interface SectionView {
 }
 
 /**
- * Builds the section. Its text is empty, which drops it from the prompt, for a scope with no server or none of
- * the tools. Server names and tool names have no braces, so there is nothing in it to interpolate.
+ * Builds the section. Its text is empty, which drops it from the prompt, for a scope that has none of the
+ * tools, be it that it sees no server. Server names and tool names have no braces, so there is nothing in it to interpolate.
  */
 export function serversSection(prompt: SystemPrompt, view: SectionView): PromptSection {
   return {
     name: 'mcp-resources:servers',
     order: (prompt as OrderedPrompt).getSectionOrder?.('MCP_SERVERS') ?? SECTION_ORDER,
     text({ scope }) {
-      const servers = Array.from(view.servers(scope))
       const tools = view.tools(scope)
-      if (servers.length === 0 || tools.length === 0) return ''
+      if (tools.length === 0) return ''
       return (
-        `MCP servers with resources: ${nameList(servers)}\n` +
+        `MCP servers with resources: ${nameList(view.servers(scope))}\n` +
         `To find and read what one of them offers, pass its name as \`server\` to ${tools.map((name) => `\`${name}\``).join(', ')}.`
       )
     },

@@ -3,7 +3,7 @@ import ToolRuntime from '@deepseek-ai/dsh-tools'
 import { startHost } from '@dsh-mcp/host'
 import type { TestHost } from '@dsh-mcp/host'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import McpResourceRuntime from '../src/index.ts'
 import { FixedProvider, mountServer, resourcesOf, TOOLS } from './support.ts'
 
@@ -123,10 +123,9 @@ describe('the shared tools', () => {
     await mountServer(host, 'own', undefined, agent.ctx)
     const [tools] = [...host.ctx.registry.get(ToolRuntime)!.fibers]
     await tools!.restart()
-    await settled(new Map([...host.ctx.registry.values()].flatMap((r) => [...r.fibers]).entries()))
+    await vi.waitFor(() => expect(host.ctx.mcpResources.servers(agent.key)).toEqual(['docs', 'own']))
     expect(host.toolNames()).toEqual(TOOLS)
     expect(host.toolNames(agent.key)).toEqual(TOOLS)
-    expect(host.ctx.mcpResources.servers(agent.key)).toEqual(['docs', 'own'])
   })
 
   it('leave nothing in any scope when the service is unloaded under its servers', async () => {

@@ -252,6 +252,17 @@ describe('policies of the host', () => {
     expect(provider.requests).toEqual([])
   })
 
+  it('replace a value that was none', async () => {
+    await using host = await hostWith('docs', new FixedProvider(() => new Date(0)))
+    host.ctx.on('tools/execute', async (_, next) => {
+      expect((await next()).isError).toBe(true)
+      return { isError: false, value: 'instead', content: [] } satisfies ToolExecutionResult
+    })
+    expect(host.text(await host.call('list_mcp_resources', { server: 'docs' }))).toBe(
+      'MCP server: docs\n"instead"',
+    )
+  })
+
   it('repeat the call, and the last answer counts', async () => {
     let calls = 0
     await using host = await hostWith('docs', new FixedProvider(() => ({ call: ++calls })))

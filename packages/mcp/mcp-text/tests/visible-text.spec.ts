@@ -112,6 +112,14 @@ describe('the forms for large text', () => {
     )
   })
 
+  it('see a sequence whole, wherever it is cut', async () => {
+    const text = '👩🏽\u200d💻🏳\ufe0f\u200d🌈 1\ufe0f\u20e3 می\u200cخ क्\u200d \r\n🕵🏽\u200d♂\ufe0f'
+    for (let chunk = 1; chunk < text.length; chunk++) {
+      expect([...visibleTextPieces(text, { chunk })].join('')).toBe(text)
+      expect(await visibleTextAsync(text, { chunk })).toBe(text)
+    }
+  })
+
   it('never end a piece inside a surrogate pair', () => {
     expect([...visibleTextPieces('😀😀', { chunk: 1 })]).toEqual(['😀', '😀'])
   })
