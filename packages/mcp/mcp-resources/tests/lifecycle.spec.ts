@@ -1,4 +1,5 @@
 import type { Fiber } from '@deepseek-ai/cordis'
+import { createScope } from '@deepseek-ai/dsh-scope'
 import ToolRuntime from '@deepseek-ai/dsh-tools'
 import { startHost } from '@dsh-mcp/host'
 import type { TestHost } from '@dsh-mcp/host'
@@ -118,14 +119,16 @@ describe('the shared tools', () => {
   it('come back when the tool registry is replaced', async () => {
     await using host = await startHost()
     await host.mount(McpResourceRuntime)
-    const agent = host.scope('agent')
+    // Not of the host's scopes, which go with the registry that they inject.
+    const key = {}
+    const agent = createScope(host.ctx, key)
     await mountServer(host, 'docs')
     await mountServer(host, 'own', undefined, agent.ctx)
     const [tools] = [...host.ctx.registry.get(ToolRuntime)!.fibers]
     await tools!.restart()
-    await vi.waitFor(() => expect(host.ctx.mcpResources.servers(agent.key)).toEqual(['docs', 'own']))
+    await vi.waitFor(() => expect(host.ctx.mcpResources.servers(key)).toEqual(['docs', 'own']))
     expect(host.toolNames()).toEqual(TOOLS)
-    expect(host.toolNames(agent.key)).toEqual(TOOLS)
+    expect(host.toolNames(key)).toEqual(TOOLS)
   })
 
   it('leave nothing in any scope when the service is unloaded under its servers', async () => {
