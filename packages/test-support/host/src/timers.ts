@@ -22,10 +22,8 @@ export function trackTimers(ignore = /\/node_modules\/(vitest|@vitest)\//u): Tim
   const hook = createHook({
     init(id, type) {
       if (type !== 'Timeout') return
-      const [frame = 'unknown'] = (new Error().stack ?? '')
-        .split('\n')
-        .slice(2)
-        .filter((line) => !line.includes('node:'))
+      const frames = new Error().stack?.split('\n').slice(2) ?? []
+      const frame = frames.find((line) => !line.includes('node:')) ?? 'unknown'
       if (!ignore.test(frame)) live.set(id, frame.trim())
     },
     destroy(id) {

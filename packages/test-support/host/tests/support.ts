@@ -7,14 +7,14 @@ import { startAgentHost, startHost } from '../src/index.ts'
 import type { AgentHost, AgentHostOptions, HostOptions, TestHost } from '../src/index.ts'
 
 /** A host that is disposed when the test ends. */
-export async function host(options: HostOptions = {}): Promise<TestHost> {
+export async function openHost(options: HostOptions = {}): Promise<TestHost> {
   const started = await startHost(options)
   onTestFinished(() => started.dispose())
   return started
 }
 
 /** An agent host that is disposed when the test ends. */
-export async function agentHost(options: AgentHostOptions = {}): Promise<AgentHost> {
+export async function openAgentHost(options: AgentHostOptions = {}): Promise<AgentHost> {
   const started = await startAgentHost(options)
   onTestFinished(() => started.dispose())
   return started
