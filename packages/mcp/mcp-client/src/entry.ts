@@ -12,6 +12,8 @@ import type { ResolvedConfig } from './config/resolve.ts'
 import { Generation } from './connection/generation.ts'
 import type { ConnectionState } from './connection/state.ts'
 import { Supervisor } from './connection/supervisor.ts'
+import { checkInstructions, InstructionsSection } from './context/instructions.ts'
+import { provideResources } from './context/resources.ts'
 import { createEntryLog, type EntryLog } from './diagnostics/entry-log.ts'
 import type { ConnectionFailure } from './diagnostics/failure.ts'
 import { Redactor } from './diagnostics/redactor.ts'
@@ -44,6 +46,7 @@ export class Entry {
   readonly #tools: ToolRegistrations
   readonly #supervisor: Supervisor
   readonly #caller: Caller
+  #instructions: InstructionsSection | undefined
   #loggedState: ConnectionState | undefined
   #disposal: Promise<void> | undefined
 
@@ -67,8 +70,12 @@ export class Entry {
           events,
         }),
       sync: (generation) => this.#sync(generation),
-      adopt: () => {},
-      withdraw: () => this.#tools.clear(),
+      admit: ({ client }) => checkInstructions(config.serverName, client.getInstructions(), config.maxInstructionBytes),
+      adopt: ({ client }) => this.#instructions?.publish(client.getInstructions()),
+      withdraw: () => {
+        this.#tools.clear()
+        this.#instructions?.publish(undefined)
+      },
       publish: (state) => this.#publish(state),
       reportSync: (generation, error) =>
         this.#log.warn('the changed tools were not taken over, the previous ones stand: %s', generation.explain(error, '').message),
@@ -89,6 +96,8 @@ export class Entry {
    */
   async start(): Promise<void> {
     for (const path of this.#config.omitted) this.#log.warn('%s has no value, so it is left out', path)
+    this.#instructions = new InstructionsSection(this.#ctx, this.#config.serverName)
+    provideResources(this.#ctx, this.#caller)
     await this.#supervisor.start()
     const { state } = this.#supervisor
     if (this.#config.failOnStartupError && state?.kind === 'failed') throw state.failure

@@ -179,7 +179,8 @@ class FieldReader {
       return read
     }
     for (const [name, secret] of Object.entries(value)) {
-      const path = `${key}.${visibleLine(name, 60)}`
+      // A whole line may have been written in place of the name, with the secret in it.
+      const path = `${key}.${visibleLine(name.replace(/[=:\s].*$/su, '…'), 60)}`
       if (secret === undefined || secret === null) {
         omitted.push(path)
       } else if (typeof secret !== 'string') {
@@ -274,12 +275,13 @@ function readReconnect(parent: FieldReader): ResolvedReconnect {
   if (!isFields(given)) parent.problem('reconnect', `got ${typeOf(given)}`, 'a mapping')
   const reader = new FieldReader(isFields(given) ? given : {}, 'reconnect.', parent.problems)
   reader.onlyKeys(RECONNECT_KEYS)
+  const before = reader.problems.length
   const maxDelayMs = reader.number('reconnect.maxDelayMs')
   const isInitialGiven = reader.fields['initialDelayMs'] !== undefined && reader.fields['initialDelayMs'] !== null
   const initialDelayMs = isInitialGiven
     ? reader.number('reconnect.initialDelayMs')
     : Math.min(NUMBER_LIMITS['reconnect.initialDelayMs'].default, maxDelayMs)
-  if (initialDelayMs > maxDelayMs) {
+  if (initialDelayMs > maxDelayMs && reader.problems.length === before) {
     reader.problem('initialDelayMs', `got ${initialDelayMs}`, `at most reconnect.maxDelayMs, which is ${maxDelayMs}`)
   }
   return {

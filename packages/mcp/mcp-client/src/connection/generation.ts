@@ -124,16 +124,16 @@ export class Generation {
   }
 
   /**
-   * Find out whether an error of a request means that the connection is lost, and end it then. Where the error
-   * alone cannot tell, the server is asked for a sign of life.
+   * Find out what an error of a request means for the connection, and end the connection when it is lost. Where
+   * the error alone cannot tell, the server is asked for a sign of life, and nobody waits for that.
    */
   async judge(error: unknown): Promise<Judgement> {
-    if (this.isOver) return { isLost: true, error: await this.ended }
     const verdict = this.#parts.transport.judge(error)
-    if (verdict.kind === 'alive') return { isLost: false, error: verdict.error ?? error }
-    const failure = verdict.kind === 'lost' ? verdict.failure : await this.#checkLife()
-    if (failure === undefined) return { isLost: false, error: verdict.failure }
-    return { isLost: true, error: this.#fail(failure.isSessionLost ? failure : verdict.failure) }
+    const isRefused = verdict.kind === 'lost' && verdict.failure.isSessionLost
+    if (this.isOver && !isRefused) return { isLost: true, error: withUnknownOutcome(await this.ended) }
+    if (verdict.kind === 'lost') this.#fail(verdict.failure)
+    if (verdict.kind === 'unclear') this.#verifyLife()
+    return { isLost: verdict.kind === 'lost', error: verdict.error ?? error }
   }
 
   /** The failure that an error of this connection stands for. */
@@ -148,16 +148,21 @@ export class Generation {
     await this.#parts.transport.close()
   }
 
-  #fail(failure: ConnectionFailure): ConnectionFailure {
+  #fail(failure: ConnectionFailure): void {
     this.#resolveEnded(failure)
     void this.close()
-    return failure
   }
 
   /** An error outside of every request: a stream that dropped, a message that is none. */
   async #suspect(error: unknown): Promise<void> {
     this.#parts.events.onError(error)
     if (this.client.getNegotiatedProtocolVersion() !== undefined && !this.isOver) await this.judge(error)
+  }
+
+  #verifyLife(): void {
+    void this.#checkLife().then((failure) => {
+      if (failure !== undefined && !this.isOver) this.#fail(failure)
+    })
   }
 
   /** Why the server gives no sign of life, or `undefined` when it does. Checks that overlap are one. */
@@ -178,7 +183,7 @@ export class Generation {
     } catch (error) {
       const verdict = this.#parts.transport.judge(error)
       // Any answer is a sign of life, a refusal too.
-      return verdict.kind === 'alive' ? undefined : verdict.failure
+      return verdict.kind === 'alive' ? undefined : this.explain(verdict.error, '')
     }
   }
 
@@ -189,7 +194,7 @@ export class Generation {
     const timer = setInterval(() => {
       const wasSilent = !this.#hasHeard
       this.#hasHeard = false
-      if (wasSilent) void this.#checkLife().then((failure) => failure !== undefined && !this.isOver && this.#fail(failure))
+      if (wasSilent) this.#verifyLife()
     }, livenessIntervalMs).unref()
     this.#life.signal.addEventListener('abort', () => clearInterval(timer), { once: true })
   }
@@ -214,4 +219,9 @@ export class Generation {
     })
     await Promise.race([opened, delay(SUBSCRIBE_BOUND_MS, undefined, { ref: false, signal: this.#life.signal }).catch(() => {})])
   }
+}
+
+/** The end of a connection as the failure of a request that was running then: nothing says that it may be sent again. */
+function withUnknownOutcome(failure: ConnectionFailure): ConnectionFailure {
+  return failure.isSessionLost ? new ConnectionFailure(failure.message, { cause: failure }) : failure
 }

@@ -25,6 +25,12 @@ export interface SupervisorParts {
   /** Make a generation; it is not connected yet. */
   makeGeneration(negotiation: Negotiation, events: GenerationEvents): Generation
   /**
+   * Look at a generation that is connected, before anything of it is taken over.
+   *
+   * @throws {ConnectionFailure} when the entry does not want it.
+   */
+  admit(generation: Generation): void
+  /**
    * Bring the registry up to what a generation lists, whole or not at all.
    *
    * @throws why it could not; the registry is then as it was.
@@ -75,17 +81,17 @@ export class Supervisor {
    * Run a request on the live connection. It is sent again, once, when the server answered that it no longer
    * knows the session: it did not execute the request then.
    *
+   * @param signal - the caller's cancellation, which `send` has to heed.
    * @throws {McpCallError} at once when there is no connection.
-   * @throws {ConnectionFailure} when the connection is lost while the request runs.
+   * @throws {ConnectionFailure} when the connection fails while the request runs.
    * @throws whatever `send` throws.
    */
-  async use<Result>(send: (generation: Generation) => Promise<Result>): Promise<Result> {
-    const generation = await this.#live()
+  async use<Result>(send: (generation: Generation) => Promise<Result>, signal: AbortSignal): Promise<Result> {
     try {
-      return await this.#send(generation, send)
+      return await this.#send(await this.#live(), send, signal)
     } catch (error) {
       if (!(error instanceof ConnectionFailure && error.isSessionLost)) throw error
-      return await this.#send(await this.#live(), send)
+      return await this.#send(await this.#live(), send, signal)
     }
   }
 
@@ -118,6 +124,7 @@ export class Supervisor {
     try {
       await this.#generation?.close()
       const generation = await this.#open()
+      this.#parts.admit(generation)
       await this.#queue.request(generation)
       if (generation.isOver) throw await generation.ended
       this.#connectedAtMs = performance.now()
@@ -208,12 +215,17 @@ export class Supervisor {
     throw unavailableError(this.#parts.serverName, this.#state, this.#parts.policy)
   }
 
-  async #send<Result>(generation: Generation, send: (generation: Generation) => Promise<Result>): Promise<Result> {
+  async #send<Result>(
+    generation: Generation,
+    send: (generation: Generation) => Promise<Result>,
+    signal: AbortSignal,
+  ): Promise<Result> {
     try {
       const result = await send(generation)
       generation.hasServed = true
       return result
     } catch (error) {
+      if (signal.aborted) throw error
       const judgement = await generation.judge(error)
       if (judgement.isLost) this.#lose(generation, await generation.ended)
       throw judgement.error

@@ -58,8 +58,9 @@ export async function callTool(
     throw new McpCallError(`${what} runs only as a task, and this client does not support tasks. Use another tool.`, 'MCP_UNSUPPORTED')
   }
   try {
-    return await caller.supervisor.use((generation) =>
-      generation.callTool(tool, args, { signal: exec.signal, timeout: caller.timeoutMs }),
+    return await caller.supervisor.use(
+      (generation) => generation.callTool(tool, args, { signal: exec.signal, timeout: caller.timeoutMs }),
+      exec.signal,
     )
   } catch (error) {
     throw callError(caller, what, error)

@@ -100,22 +100,28 @@ export class HttpTransport extends StreamableHTTPClientTransport implements Serv
   }
 
   judge(error: unknown): TransportVerdict {
-    if (error instanceof ConnectionFailure) return { kind: 'unclear', failure: error }
+    if (error instanceof ConnectionFailure) return { kind: 'unclear', error }
     if (error instanceof ProtocolError && error.code === STREAM_ENDED_CODE) {
-      return { kind: 'unclear', failure: new ConnectionFailure(error.message) }
+      return { kind: 'unclear', error: new ConnectionFailure(error.message, { cause: error }) }
     }
     const failure = this.explain(error, '')
+    // What the server or the SDK said about the request itself is better than the transport's view of it.
+    const said = error instanceof SdkHttpError ? failure : error
     switch (judgeHttpError(error, this.sessionId !== undefined)) {
       case 'session-lost':
         this.#isSessionGone = true
-        return { kind: 'lost', failure: new ConnectionFailure('the server no longer knows the session', { isSessionLost: true, cause: error }) }
+        return this.#lost(new ConnectionFailure('the server no longer knows the session', { isSessionLost: true, cause: error }))
       case 'unavailable':
-        return { kind: 'lost', failure }
+        return this.#lost(failure)
       case 'unclear':
-        return { kind: 'unclear', failure }
+        return { kind: 'unclear', error: said }
       case 'request':
-        return error instanceof SdkHttpError ? { kind: 'alive', error: failure } : { kind: 'alive' }
+        return { kind: 'alive', error: said }
     }
+  }
+
+  #lost(failure: ConnectionFailure): TransportVerdict {
+    return { kind: 'lost', failure, error: failure }
   }
 
   override close(): Promise<void> {

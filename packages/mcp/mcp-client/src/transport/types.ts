@@ -2,14 +2,14 @@
 import type { Transport } from '@modelcontextprotocol/client'
 import type { ConnectionFailure } from '../diagnostics/failure.ts'
 
-/** What a failed request says about its connection. */
+/** What the error of a request says about its connection, and that error in better words where there are any. */
 export type TransportVerdict =
-  /** The connection is fine; the failure is the request's own, in better words where the transport has them. */
-  | { readonly kind: 'alive'; readonly error?: Error }
+  /** The connection is fine. */
+  | { readonly kind: 'alive'; readonly error?: unknown }
+  /** Another exchange has to tell. */
+  | { readonly kind: 'unclear'; readonly error: unknown }
   /** The connection is lost. */
-  | { readonly kind: 'lost'; readonly failure: ConnectionFailure }
-  /** Another exchange has to tell; `failure` is the reason if that fails too. */
-  | { readonly kind: 'unclear'; readonly failure: ConnectionFailure }
+  | { readonly kind: 'lost'; readonly error?: unknown; readonly failure: ConnectionFailure }
 
 /**
  * An SDK transport that can say why it failed.
