@@ -18,6 +18,8 @@ export default defineConfig({
   test: {
     experimental: { viteModuleRunner: false, nodeLoader: false },
     pool: 'forks',
+    // Most of the tests' time is waiting for processes and sockets.
+    maxWorkers: '100%',
     // A test without an assertion cannot fail.
     expect: { requireAssertions: true },
     unstubEnvs: true,
