@@ -1,0 +1,142 @@
+/** What the tests of this package share: hosts, entries, in-memory connections, and processes to look at. */
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Context, Fiber } from '@deepseek-ai/cordis'
+import { stdioFixture, type InMemoryServer, type ToolboxOptions } from '@dsh-mcp/fixtures'
+import { isAlive, startHost, type HostOptions, type TestHost } from '@dsh-mcp/host'
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
+import { expect, onTestFinished, vi } from 'vitest'
+import { ConnectionFailure } from '../src/diagnostics/failure.ts'
+import * as mcpClient from '../src/index.ts'
+import type { ServerTransport, TransportVerdict } from '../src/transport/types.ts'
+
+/** How long a condition may take to come true on a machine under load, in ms. Never a measurement. */
+export const PATIENCE = { timeout: 30_000, interval: 20 }
+
+/** Wait until an assertion holds. */
+export const eventually = async (assertion: () => unknown): Promise<void> => {
+  await vi.waitFor(assertion, PATIENCE)
+}
+
+/** Let everything that is due in this turn of the event loop, and the next few, happen. */
+export async function turns(count = 3): Promise<void> {
+  for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve))
+}
+
+/** A host that is disposed with the test. */
+export async function host(options?: HostOptions): Promise<TestHost> {
+  const started = await startHost(options)
+  onTestFinished(() => started.dispose())
+  return started
+}
+
+/** A folder that is removed with the test. */
+export function temporaryFolder(): string {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'mcp-client-')))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** Any configuration that the plugin takes. */
+export type Written = mcpClient.StdioConfig | mcpClient.StreamableHttpConfig
+
+/** The configuration of an entry that runs a fixture program. Delays are short, so that tests are. */
+export function fixtureConfig(
+  program: string,
+  options: ToolboxOptions = {},
+  more: Partial<mcpClient.StdioConfig> = {},
+): mcpClient.StdioConfig {
+  return {
+    serverName: 'one',
+    transport: 'stdio',
+    ...stdioFixture(program, options),
+    reconnect: { initialDelayMs: 10, maxDelayMs: 1000 },
+    ...more,
+  }
+}
+
+/** The configuration of an entry that runs a piece of JavaScript on this Node. */
+export function scriptConfig(
+  script: string,
+  args: readonly string[] = [],
+  more: Partial<mcpClient.StdioConfig> = {},
+): mcpClient.StdioConfig {
+  const command = { command: process.execPath, args: ['--eval', script, '--', ...args] }
+  return { ...fixtureConfig('legacy'), ...command, ...more }
+}
+
+/** Mount the plugin; settles as an activation does. */
+export async function mount(on: TestHost, config: Written, ctx?: Context): Promise<Fiber> {
+  return await on.mount(mcpClient, config, ctx)
+}
+
+/** Wait until a process is gone. */
+export async function gone(pid: number): Promise<void> {
+  await eventually(() => expect(isAlive(pid), `process ${pid} is alive`).toBe(false))
+}
+
+/** Kill a process for good when the test ends, whatever the test found. */
+export function killAtEnd(pid: number): void {
+  onTestFinished(() => {
+    try {
+      process.kill(pid, 'SIGKILL')
+    } catch {
+      // It is gone, as it should be.
+    }
+  })
+}
+
+/** A transport to an in-memory server, as the connection's own transports are. */
+export class MemoryTransport implements ServerTransport {
+  declare onclose?: () => void
+  declare onerror?: (error: Error) => void
+  declare onmessage?: Transport['onmessage'] & {}
+  /** How often `close()` was called. */
+  closes = 0
+  readonly #server: InMemoryServer
+  #inner: Transport | undefined
+  #isOver = false
+  #reason: string | undefined
+
+  constructor(server: InMemoryServer) {
+    this.#server = server
+  }
+
+  async start(): Promise<void> {
+    const inner = await this.#server.connect()
+    this.#inner = inner
+    inner.onclose = () => this.#over('the server closed the connection')
+    inner.onerror = (error) => this.onerror?.(error)
+    inner.onmessage = (message, extra) => this.onmessage?.(message, extra)
+    await inner.start()
+    if (this.#isOver) await inner.close()
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    await this.#inner?.send(message)
+  }
+
+  async close(): Promise<void> {
+    this.closes++
+    this.#over(undefined)
+    await this.#inner?.close()
+  }
+
+  explain(error: unknown, phase: string): ConnectionFailure {
+    if (error instanceof ConnectionFailure) return error
+    const reason = this.#reason ?? (error instanceof Error ? error.message : 'the connection closed')
+    return new ConnectionFailure([reason, phase].filter(Boolean).join(' '), { cause: error })
+  }
+
+  judge(): TransportVerdict {
+    return { kind: 'alive' }
+  }
+
+  #over(reason: string | undefined): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#reason = reason
+    this.onclose?.()
+  }
+}
