@@ -45,7 +45,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'e2e',
-          include: ['packages/**/tests/**/*.e2e.ts'],
+          include: ['{packages,scripts}/**/tests/**/*.e2e.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },
