@@ -10,7 +10,7 @@ import type { Generation } from './generation.ts'
 export class SyncQueue {
   readonly #sync: (generation: Generation) => Promise<void>
   #running: Promise<void> | undefined
-  #waiting: { generation: Generation; promise: Promise<void> } | undefined
+  #waiting: ({ generation: Generation } & PromiseWithResolvers<void>) | undefined
 
   /** @param sync - brings the catalog up to what one generation lists. */
   constructor(sync: (generation: Generation) => Promise<void>) {
@@ -20,10 +20,7 @@ export class SyncQueue {
   /** Ask for a sync; settles with the one that serves the request. */
   request(generation: Generation): Promise<void> {
     if (this.#running === undefined) return this.#run(generation)
-    if (this.#waiting === undefined) {
-      const next = () => this.#run(this.#waiting!.generation)
-      this.#waiting = { generation, promise: this.#running.then(next, next) }
-    }
+    this.#waiting ??= { generation, ...Promise.withResolvers<void>() }
     this.#waiting.generation = generation
     return this.#waiting.promise
   }
@@ -34,11 +31,13 @@ export class SyncQueue {
   }
 
   #run(generation: Generation): Promise<void> {
-    this.#waiting = undefined
-    const running = this.#sync(generation).finally(() => {
-      if (this.#running === running) this.#running = undefined
+    this.#running = this.#sync(generation).finally(() => {
+      // In one step, so that a request in between neither runs beside the next nor takes its place.
+      const next = this.#waiting
+      this.#waiting = undefined
+      this.#running = undefined
+      if (next !== undefined) next.resolve(this.#run(next.generation))
     })
-    this.#running = running
-    return running
+    return this.#running
   }
 }
