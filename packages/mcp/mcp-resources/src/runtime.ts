@@ -64,11 +64,7 @@ export class McpResourceRuntime extends Service {
    *   scope. Nothing is registered then.
    */
   register(server: string, provider: McpResourceProvider): () => void {
-    if (!SERVER_NAME.test(server)) {
-      throw new TypeError(
-        `mcp-resources: invalid server name ${visibleLine(JSON.stringify(server))}: use 1 to 32 letters, digits, "_" or "-"`,
-      )
-    }
+    assertServerName(server)
     return this.layers.effect(this.ctx, (layer) => layer.add(server, provider), {
       label: `mcpResources.register(${JSON.stringify(server)})`,
     })
@@ -87,6 +83,12 @@ export class McpResourceRuntime extends Service {
   private providers(scope: ScopeKey | undefined): ReadonlyMap<string, McpResourceProvider> {
     return this.layers.merge(scope, (layer) => layer.providers)
   }
+}
+
+function assertServerName(server: unknown): void {
+  if (typeof server === 'string' && SERVER_NAME.test(server)) return
+  const what = typeof server === 'string' ? visibleLine(JSON.stringify(server)) : `of type ${typeof server}`
+  throw new TypeError(`mcp-resources: invalid server name ${what}: use 1 to 32 letters, digits, "_" or "-"`)
 }
 
 function assertNoConfig(config: unknown): void {

@@ -1,13 +1,14 @@
 import { Context } from '@deepseek-ai/cordis'
 import { startHost } from '@dsh-mcp/host'
 import { describe, expect, it } from 'vitest'
-import * as entry from '../src/index.ts'
+import * as entry from '@deepseek-ai/dsh-mcp-resources'
 import McpResourceRuntime from '../src/index.ts'
 import { FixedProvider, mountServer, resourcesOf, TOOLS } from './support.ts'
 
 describe('the service', () => {
   it('is what a loader finds in the package', () => {
-    expect(entry.default).toBe(entry.McpResourceRuntime)
+    expect(entry.default).toBe(McpResourceRuntime)
+    expect(entry.McpResourceRuntime).toBe(McpResourceRuntime)
   })
 
   it('waits for the tool registry', async () => {
@@ -46,6 +47,7 @@ describe('register', () => {
 
   it.each([
     ['', '""'],
+    [undefined, 'of type undefined'],
     ['a b', '"a b"'],
     ['{{x}}', '"{{x}}"'],
     ['x'.repeat(33), `"${'x'.repeat(33)}"`],
@@ -53,7 +55,7 @@ describe('register', () => {
   ])('refuses the name %j', async (server, shown) => {
     await using host = await startHost()
     await host.mount(McpResourceRuntime)
-    expect(() => host.ctx.mcpResources.register(server, new FixedProvider())).toThrow(
+    expect(() => host.ctx.mcpResources.register(server as string, new FixedProvider())).toThrow(
       `mcp-resources: invalid server name ${shown}: use 1 to 32 letters, digits, "_" or "-"`,
     )
     expect(host.toolNames()).toEqual([])
