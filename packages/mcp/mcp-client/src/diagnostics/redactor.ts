@@ -31,6 +31,12 @@ export class Redactor {
         if (credential !== undefined) this.#add(`headers.${name}`, credential, name)
       }
       for (const [name, value] of endpoint.url.searchParams) this.#add(`url ?${name}`, value, name)
+      // As it was written, which need not be how it would be encoded, and also when it has no name.
+      for (const pair of endpoint.url.search.slice(1).split('&')) {
+        const equals = pair.indexOf('=')
+        const name = pair.slice(0, Math.max(equals, 0))
+        this.#add(`url ?${name}`, pair.slice(equals + 1), name)
+      }
     }
     const longestFirst = [...this.#names.keys()].sort((a, b) => b.length - a.length)
     if (longestFirst.length > 0) this.#pattern = new RegExp(longestFirst.map(escapePattern).join('|'), 'g')
@@ -40,6 +46,7 @@ export class Redactor {
     const isNamedSecret = SENSITIVE_ENV_PATTERN.test(name) || /auth|cookie/i.test(name)
     if (value.length < (isNamedSecret ? MIN_SECRET_LENGTH : MIN_PLAIN_LENGTH)) return
     this.#names.set(value, label)
+    this.#names.set(JSON.stringify(value).slice(1, -1), label)
     if (value.isWellFormed()) this.#names.set(encodeURIComponent(value), label)
     const lines = value.split(/\r?\n/)
     if (lines.length > 1) for (const line of lines) this.#add(label, line, '')

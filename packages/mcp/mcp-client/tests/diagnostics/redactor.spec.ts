@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest'
+import { resolveConfig } from '../../src/config/resolve.ts'
+import { Redactor } from '../../src/diagnostics/redactor.ts'
+
+const redactor = (more: object) => {
+  const transport = 'url' in more ? 'streamable-http' : 'stdio'
+  const base = { serverName: 'one', transport, ...(transport === 'stdio' && { command: 'run' }) }
+  return new Redactor(resolveConfig({ ...base, ...more }).endpoint)
+}
+const withEnv = (env: Record<string, string>) => redactor({ env })
+const withUrl = (url: string, headers: Record<string, string> = {}) => redactor({ url, headers })
+
+describe('a redactor', () => {
+  it('leaves text alone when there is nothing to hide, or nothing hidden in it', () => {
+    expect(withEnv({}).redact('some text')).toBe('some text')
+    expect(withEnv({ A_TOKEN: 'ghp_12345' }).redact('some text')).toBe('some text')
+  })
+
+  it('replaces every occurrence of an env value by the name of its field', () => {
+    const text = 'denied: ghp_12345 (token ghp_12345)'
+    expect(withEnv({ GITHUB_TOKEN: 'ghp_12345' }).redact(text)).toBe(
+      'denied: [redacted env.GITHUB_TOKEN] (token [redacted env.GITHUB_TOKEN])',
+    )
+  })
+
+  it('replaces header values, and the credential in one without its scheme', () => {
+    const hides = withUrl('https://example.test', {
+      Authorization: 'Bearer abcdef',
+      'X-Trace': 'long-trace-id',
+    })
+    expect(hides.redact('got "Bearer abcdef"')).toBe('got "[redacted headers.Authorization]"')
+    expect(hides.redact('bad token abcdef for long-trace-id')).toBe(
+      'bad token [redacted headers.Authorization] for [redacted headers.X-Trace]',
+    )
+  })
+
+  it('replaces the parameters of the URL, decoded and as they were written', () => {
+    const hides = withUrl('https://example.test/mcp?api_key=a%2Bb+c%2Fd%21&x=1')
+    expect(hides.redact('key a+b c/d! is wrong')).toBe('key [redacted url ?api_key] is wrong')
+    expect(hides.redact('GET https://example.test/mcp?api_key=a%2Bb+c%2Fd%21&x=1')).toBe(
+      'GET https://example.test/mcp?api_key=[redacted url ?api_key]&x=1',
+    )
+    expect(hides.redact('as a%2Bb%20c%2Fd!')).toBe('as [redacted url ?api_key]')
+  })
+
+  it('replaces a parameter that has an equals sign in it', () => {
+    const hides = withUrl('https://example.test/mcp?key=abcd==')
+    expect(hides.redact('/mcp?key=abcd==')).toBe('/mcp?sig=[redacted url ?key]')
+  })
+
+  it('replaces a query that is nothing but a key', () => {
+    expect(withUrl('https://example.test/mcp?s3cr3t-k3y').redact('?s3cr3t-k3y')).toBe('?[redacted url ?]')
+    expect(withUrl('https://example.test/mcp').redact('?')).toBe('?')
+  })
+
+  it('replaces a secret as it stands in a URL and in JSON', () => {
+    const hides = withEnv({ PASSWORD: 'pä"ss\\wörd' })
+    expect(hides.redact(`?p=${encodeURIComponent('pä"ss\\wörd')}`)).toBe('?p=[redacted env.PASSWORD]')
+    expect(hides.redact(JSON.stringify({ p: 'pä"ss\\wörd' }))).toBe('{"p":"[redacted env.PASSWORD]"}')
+  })
+
+  it('replaces each line of a secret of several lines, which a log shows one by one', () => {
+    const hides = withEnv({ PEM: 'first-line\r\nx\nsecond-line' })
+    expect(hides.redact('1: first-line')).toBe('1: [redacted env.PEM]')
+    expect(hides.redact('2: second-line')).toBe('2: [redacted env.PEM]')
+    expect(hides.redact('x marks the spot')).toBe('x marks the spot')
+  })
+
+  it('prefers the longer of two secrets that contain each other', () => {
+    const hides = withEnv({ A_KEY: 'abcd', B_KEY: 'abcdefgh' })
+    expect(hides.redact('abcdefgh abcd')).toBe('[redacted env.B_KEY] [redacted env.A_KEY]')
+  })
+
+  it('takes a secret literally, whatever it means in a pattern', () => {
+    const hides = withEnv({ A_KEY: '.*[a-z]+$(\\d)|^{2}?' })
+    expect(hides.redact('any text')).toBe('any text')
+    expect(hides.redact('<.*[a-z]+$(\\d)|^{2}?>')).toBe('<[redacted env.A_KEY]>')
+  })
+
+  it('leaves words of everyday text alone: short values, very short ones even of secrets', () => {
+    const hides = withEnv({ MODE: 'verbose', API_KEY: 'abc', LONG: 'production', TOKEN: 'abcd', FLAG: '' })
+    expect(hides.redact('verbose abc production abcd')).toBe(
+      'verbose abc [redacted env.LONG] [redacted env.TOKEN]',
+    )
+  })
+
+  it('survives a value that is not well-formed', () => {
+    expect(withEnv({ A_KEY: 'ab\u{d800}cd' }).redact('<ab\u{d800}cd>')).toBe('<[redacted env.A_KEY]>')
+  })
+})
