@@ -56,7 +56,7 @@ const tests: Step = {
 }
 const lanes: readonly (readonly Step[])[] = [
   [tests],
-  ['lint', 'format:check', 'typecheck', 'check:docs', 'check:packages'].map(script),
+  ['lint', 'format:check', 'typecheck', 'check:docs', 'check:packages', 'conformance:ci'].map(script),
 ]
 
 const interrupted = new AbortController()
