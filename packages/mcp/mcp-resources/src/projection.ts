@@ -3,7 +3,7 @@
  * shape of the text only.
  *
  * Invariants: the same value gives the same text; a large string of the value is neither serialised nor
- * copied here, a blob is not even read.
+ * copied here, a blob is not even read; the text grows with the value and not with its nesting.
  */
 import type { JsonValue } from '@deepseek-ai/dsh-tools'
 import { visibleLine, visibleText, visibleTextAsync } from '@deepseek-ai/dsh-mcp-text'
@@ -11,46 +11,71 @@ import { visibleLine, visibleText, visibleTextAsync } from '@deepseek-ai/dsh-mcp
 /** Longest media type repeated in a description; RFC 6838 allows 127 + 1 + 127 characters. */
 const MAX_TYPE_LENGTH = 255
 
+/** A piece of a result's text before and after {@link visibleText}. */
+export interface ShownPiece {
+  raw: string
+  shown: string
+}
+
+/**
+ * Does the expensive part of {@link resultText} ahead, letting the event loop run in between.
+ *
+ * @returns what `resultText` takes as `ahead`.
+ */
+export async function showPieces(server: string, value: JsonValue): Promise<readonly ShownPiece[]> {
+  const shown: ShownPiece[] = []
+  for (const raw of pieces(server, value)) shown.push({ raw, shown: await visibleTextAsync(raw) })
+  return shown
+}
+
 /**
  * The text of one result: a line that names the server, the JSON of the result in which each content's `text`
  * and base64 `blob` is replaced by a description, then every text as it is.
  *
  * @param server - the name the result is attributed to.
  * @param value - the provider's JSON, whatever its shape.
+ * @param ahead - pieces made before, of this value or of another one; those that fit are used.
  */
-export function resultText(server: string, value: JsonValue): string {
-  return pieces(server, value).map(visibleText).join('')
-}
-
-/** {@link resultText} for a value of any size: lets the event loop run in between. */
-export async function resultTextAsync(server: string, value: JsonValue): Promise<string> {
+export function resultText(server: string, value: JsonValue, ahead: readonly ShownPiece[] = []): string {
   let text = ''
-  for (const piece of pieces(server, value)) text += await visibleTextAsync(piece)
+  for (const [index, raw] of pieces(server, value).entries()) {
+    const ready = ahead[index]
+    text += ready?.raw === raw ? ready.shown : visibleText(raw)
+  }
   return text
 }
 
 /** The text before escaping, cut so that a server's text is a piece of its own. */
 function pieces(server: string, value: JsonValue): string[] {
   const texts: string[] = []
-  let shown = value
+  let described = value
   if (isRecord(value) && Array.isArray(value['contents'])) {
     const contents = value['contents'].map((content, index) => {
       if (!isRecord(content)) return content
-      const described = { ...content }
       const { uri, mimeType, text, blob } = content
       if (typeof text === 'string') {
-        described['text'] = `[${text.length} characters, below]`
-        texts.push(
-          `\n\n[content ${index + 1}: ${typeof uri === 'string' ? visibleLine(uri) : 'no URI'}]\n`,
-          text,
-        )
+        const title = typeof uri === 'string' ? visibleLine(uri) : 'no URI'
+        texts.push(`\n\n[content ${index + 1}: ${title}]\n`, text)
       }
-      if (typeof blob === 'string') described['blob'] = describeBlob(blob, mimeType)
-      return described
+      return {
+        ...content,
+        ...(typeof text === 'string' && { text: `[${text.length} characters, below]` }),
+        ...(typeof blob === 'string' && { blob: describeBlob(blob, mimeType) }),
+      }
     })
-    shown = { ...value, contents }
+    described = { ...value, contents }
   }
-  return [`MCP server: ${server}\n${JSON.stringify(shown, undefined, 2)}`, ...texts]
+  return [`MCP server: ${server}\n${toJson(described)}`, ...texts]
+}
+
+/** JSON with a line for each field, and for each item of a list: to read, to search and to cut. */
+function toJson(value: JsonValue): string {
+  if (!isRecord(value)) return JSON.stringify(value)
+  const fields = Object.entries(value).map(([name, field]) => {
+    const items = Array.isArray(field) ? field.map((item) => `\n    ${JSON.stringify(item)}`) : []
+    return `\n  ${JSON.stringify(name)}: ${items.length > 0 ? `[${items.join(',')}\n  ]` : JSON.stringify(field)}`
+  })
+  return `{${fields.join(',')}\n}`
 }
 
 /** Type and decoded size of base64 data, from its length alone. */

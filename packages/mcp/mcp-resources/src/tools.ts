@@ -2,12 +2,12 @@
  * The three shared tools. They hold no connection: each call finds its provider among the servers that the
  * calling agent can see at that moment.
  */
-import { isDeepStrictEqual } from 'node:util'
 import type { ScopeKey } from '@deepseek-ai/dsh-scope'
 import { ToolArgsError, validateJsonSchemaValue } from '@deepseek-ai/dsh-tools'
-import type { JsonValue, ObjectJsonSchema, ToolDefinition } from '@deepseek-ai/dsh-tools'
+import type { ObjectJsonSchema, ToolDefinition } from '@deepseek-ai/dsh-tools'
 import { visibleExcerpt, visibleLine } from '@deepseek-ai/dsh-mcp-text'
-import { resultText, resultTextAsync } from './projection.ts'
+import { resultText, showPieces } from './projection.ts'
+import type { ShownPiece } from './projection.ts'
 import type { McpResourceProvider, McpResourceRequest } from './types.ts'
 
 /** The providers that a scope sees, by server name, in any order. */
@@ -86,8 +86,8 @@ function defineResourceTool<Args>(visible: VisibleProviders, tool: ResourceTool<
     },
     required: ['server', ...(tool.required ?? [])],
   }
-  /** Text made ahead of `render`, by the arguments object that is unique to a call. */
-  const ahead = new WeakMap<object, { value: JsonValue; text: string }>()
+  /** What was made ahead of `render`, by the arguments object that is unique to a call. */
+  const ahead = new WeakMap<object, readonly ShownPiece[]>()
 
   return {
     name: tool.name,
@@ -99,10 +99,7 @@ function defineResourceTool<Args>(visible: VisibleProviders, tool: ResourceTool<
         const ready = ahead.get(args as object)
         ahead.delete(args as object)
         // The registry hands over a copy of the value, or one that a policy put in its place.
-        const text =
-          ready !== undefined && isDeepStrictEqual(ready.value, value)
-            ? ready.text
-            : resultText(visibleLine(String((args as { server?: unknown }).server)), value)
+        const text = resultText(visibleLine(String((args as { server?: unknown }).server)), value, ready)
         return [{ type: 'text', text }]
       },
     },
@@ -123,7 +120,7 @@ function defineResourceTool<Args>(visible: VisibleProviders, tool: ResourceTool<
       const request = tool.request(valid)
       try {
         const value = await provider.request(request, exec)
-        ahead.set(valid, { value, text: await resultTextAsync(valid.server, value) })
+        ahead.set(valid, await showPieces(valid.server, value))
         return value
       } catch (error) {
         throw new Error(

@@ -2,19 +2,25 @@ import { visibleText } from '@deepseek-ai/dsh-mcp-text'
 import type { JsonValue } from '@deepseek-ai/dsh-tools'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { resultText, resultTextAsync } from '../src/projection.ts'
+import { resultText, showPieces } from '../src/projection.ts'
 import { read } from './support.ts'
 
 describe('the text of a result', () => {
   it('is the server and the JSON for a list', () => {
-    expect(resultText('docs', { resources: [{ uri: 'file:///a', name: 'A' }], nextCursor: '2' })).toBe(
+    expect(
+      resultText('docs', {
+        resources: [
+          { uri: 'file:///a', name: 'A' },
+          { uri: 'file:///b', name: 'B' },
+        ],
+        nextCursor: '2',
+      }),
+    ).toBe(
       `MCP server: docs
 {
   "resources": [
-    {
-      "uri": "file:///a",
-      "name": "A"
-    }
+    {"uri":"file:///a","name":"A"},
+    {"uri":"file:///b","name":"B"}
   ],
   "nextCursor": "2"
 }`,
@@ -30,18 +36,8 @@ describe('the text of a result', () => {
       `MCP server: docs
 {
   "contents": [
-    {
-      "uri": "file:///a.md",
-      "mimeType": "text/markdown",
-      "text": "[14 characters, below]"
-    },
-    {
-      "uri": "file:///b.txt",
-      "text": "[0 characters, below]",
-      "_meta": {
-        "lines": 0
-      }
-    }
+    {"uri":"file:///a.md","mimeType":"text/markdown","text":"[14 characters, below]"},
+    {"uri":"file:///b.txt","text":"[0 characters, below]","_meta":{"lines":0}}
   ]
 }
 
@@ -66,7 +62,7 @@ describe('the text of a result', () => {
     ['TWE', 2],
   ])('describes the blob %j by its type and its %i bytes', (blob, bytes) => {
     const text = resultText('docs', read({ uri: 'a:b', mimeType: 'image/png', blob }))
-    expect(text).toContain(`"blob": "[image/png, ${bytes} bytes of binary data, not shown]"`)
+    expect(text).toContain(`"blob":"[image/png, ${bytes} bytes of binary data, not shown]"`)
     expect(Buffer.from(blob, 'base64').length).toBe(bytes)
   })
 
@@ -78,15 +74,29 @@ describe('the text of a result', () => {
 
   it('leaves a blob or a text anywhere else alone', () => {
     const value = { contents: [['x'], null, 7, { blob: 1, text: 2 }], blob: 'TWFu', _meta: { blob: 'TWFu' } }
-    expect(resultText('docs', value)).toBe(`MCP server: docs\n${JSON.stringify(value, undefined, 2)}`)
+    const text = resultText('docs', value)
+    expect(JSON.parse(text.slice('MCP server: docs\n'.length))).toEqual(value)
   })
 
-  it.each([[null], ['text'], [7], [[{ contents: [{ blob: 'TWFu' }] }]], [{ contents: { blob: 'TWFu' } }]])(
-    'is the plain JSON of %j, which is no result of MCP',
-    (value) => {
-      expect(resultText('docs', value)).toBe(`MCP server: docs\n${JSON.stringify(value, undefined, 2)}`)
-    },
-  )
+  it.each([
+    [null],
+    ['text'],
+    [7],
+    [{}],
+    [{ contents: [] }],
+    [[{ contents: [{ blob: 'TWFu' }] }]],
+    [{ contents: { blob: 'TWFu' } }],
+  ])('is the JSON of %j, which holds nothing to describe', (value) => {
+    const [first, ...json] = resultText('docs', value).split('\n')
+    expect(first).toBe('MCP server: docs')
+    expect(JSON.parse(json.join('\n'))).toEqual(value)
+  })
+
+  it('does not grow with the nesting of the value', () => {
+    let value: JsonValue = {}
+    for (let depth = 0; depth < 1000; depth++) value = { a: [value] }
+    expect(resultText('docs', { resources: [value] }).length).toBeLessThan(JSON.stringify(value).length + 100)
+  })
 
   it('shows what would hide or act, wherever it stands', () => {
     const text = resultText(
@@ -98,11 +108,19 @@ describe('the text of a result', () => {
       ),
     )
     expect(text).toContain(String.raw`[content 1: a:\u{202e}\n]b]`)
-    expect(text).toContain(String.raw`"mimeType": "text/\u{200b}plain"`)
+    expect(text).toContain(String.raw`"mimeType":"text/\u{200b}plain"`)
     expect(text).toContain(String.raw`red \u{1b}[31m\u{e0041}`)
-    expect(text).toMatch(/"blob": "\[(x\\u\{feff\}){127}x, 3 bytes/)
-    expect(text).toContain(String.raw`"key\u{2066}": "\ud800\u{85}"`)
+    expect(text).toMatch(/"blob":"\[(x\\u\{feff\}){127}x, 3 bytes/)
+    expect(text).toContain(String.raw`"key\u{2066}":"\ud800\u{85}"`)
     expect(visibleText(text)).toBe(text)
+  })
+
+  it('takes of what was done ahead only what fits', async () => {
+    const before = read({ uri: 'a:b', text: 'old' }, { uri: 'a:c', text: 'same' })
+    const after = read({ uri: 'a:b', text: 'new' }, { uri: 'a:c', text: 'same' })
+    const ahead = await showPieces('docs', before)
+    const marked = ahead.map(({ raw, shown }) => ({ raw, shown: `<${shown}>` }))
+    expect(resultText('docs', after, marked)).toMatch(/\]\n>new<\n\n\[content 2: a:c\]\n><same>$/)
   })
 
   it('leaves the value as it was', () => {
@@ -112,7 +130,7 @@ describe('the text of a result', () => {
     expect(value).toEqual(before)
   })
 
-  it('is the same in both forms and safe, for any JSON', async () => {
+  it('is the same with the work done ahead and safe, for any JSON', async () => {
     const content = fc.record(
       { uri: fc.string({ unit: 'binary' }), text: fc.string({ unit: 'binary' }), blob: fc.base64String() },
       { requiredKeys: [] },
@@ -124,7 +142,9 @@ describe('the text of a result', () => {
     await fc.assert(
       fc.asyncProperty(result, async (value) => {
         const text = resultText('docs', value as JsonValue)
-        expect(await resultTextAsync('docs', value as JsonValue)).toBe(text)
+        const ahead = await showPieces('docs', value as JsonValue)
+        expect(resultText('docs', value as JsonValue, ahead)).toBe(text)
+        expect(ahead.map(({ shown }) => shown).join('')).toBe(text)
         expect(visibleText(text)).toBe(text)
       }),
     )

@@ -40,15 +40,9 @@ describe('a call', () => {
       {
         type: 'text',
         text:
-          'MCP server: docs\n' +
-          JSON.stringify(
-            read(
-              { uri: 'a:b', blob: '[image/png, 3 bytes of binary data, not shown]', mimeType: 'image/png' },
-              { uri: 'a:c', text: '[2 characters, below]' },
-            ),
-            undefined,
-            2,
-          ) +
+          'MCP server: docs\n{\n  "contents": [\n' +
+          '    {"uri":"a:b","blob":"[image/png, 3 bytes of binary data, not shown]","mimeType":"image/png"},\n' +
+          '    {"uri":"a:c","text":"[2 characters, below]"}\n  ]\n}' +
           '\n\n[content 2: a:c]\nhi',
       },
     ])
