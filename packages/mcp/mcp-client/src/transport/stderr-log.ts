@@ -24,7 +24,7 @@ export class StderrLog {
   readonly #write: (line: string) => void
   readonly #lines: LineSplitter
   #tail: string[] = []
-  #windowStart = 0
+  #windowStart = Number.NEGATIVE_INFINITY
   #written = 0
   #withheld = 0
 
@@ -58,7 +58,7 @@ export class StderrLog {
     const line = visibleLine(this.#redactor.redact(raw.trimEnd()), MAX_LINE_LENGTH)
     if (line === '') return
     this.#tail = [...this.#tail.slice(1 - TAIL_LINES), line]
-    const now = Date.now()
+    const now = performance.now()
     if (now - this.#windowStart > WINDOW_MS) {
       if (this.#withheld > 0) this.#write(`[${this.#withheld} lines of standard error were not logged]`)
       this.#windowStart = now
