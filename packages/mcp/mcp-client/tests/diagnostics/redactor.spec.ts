@@ -45,7 +45,7 @@ describe('a redactor', () => {
 
   it('replaces a parameter that has an equals sign in it', () => {
     const hides = withUrl('https://example.test/mcp?key=abcd==')
-    expect(hides.redact('/mcp?key=abcd==')).toBe('/mcp?sig=[redacted url ?key]')
+    expect(hides.redact('/mcp?key=abcd==')).toBe('/mcp?key=[redacted url ?key]')
   })
 
   it('replaces a query that is nothing but a key', () => {
