@@ -164,8 +164,13 @@ function checkImports(installed: Installed, node: string, path: string): void {
   }
 }
 
-function checkPrograms({ name, version, project, manifest }: Installed, node: string, path: string): void {
-  for (const program of Object.keys(manifest.bin ?? {})) {
+function checkPrograms(
+  { name, version, project, folder, manifest }: Installed,
+  node: string,
+  path: string,
+): void {
+  for (const [program, file] of Object.entries(manifest.bin ?? {})) {
+    if (!existsSync(join(folder, file))) continue
     const what = `${name}: ${program} --version does not work on Node ${node}`
     const known = problems.length
     const output = run(what, join(project, 'node_modules', '.bin', program), ['--version'], project, path)

@@ -69,7 +69,9 @@ async function run(step: Step): Promise<Outcome> {
     stdio: ['ignore', step.live ? 'inherit' : 'pipe', 'inherit'],
     signal: interrupted.signal,
     // The tests' own programs must not find a colour setting that a plain run does not have.
-    env: { ...process.env, ...(process.stdout.isTTY && !step.live && { FORCE_COLOR: '1' }) },
+    env: step.live
+      ? process.env
+      : { ...process.env, [process.stdout.isTTY ? 'FORCE_COLOR' : 'NO_COLOR']: '1' },
   })
   const [code, output] = await Promise.all([
     new Promise<number | null>((resolve) => {
