@@ -20,45 +20,55 @@ export interface ProcessEntry {
 
 const ZOMBIE_STATES = /^[ZX]/
 
-/** Read the table that Linux keeps under `/proc`. */
-export async function readProcFs(): Promise<ProcessEntry[]> {
-  const entries = (await readdir('/proc')).filter(isPid).map(async (pid) => {
-    try {
-      const stat = await readFile(`/proc/${pid}/stat`, 'latin1')
-      return parse(pid, stat, await readFile(`/proc/${pid}/environ`, 'latin1').catch(() => ''))
-    } catch {
-      return undefined
-    }
+/**
+ * Read the table that Linux keeps under `/proc`.
+ *
+ * @param root - where it is; another folder for tests.
+ */
+export async function readProcFs(root = '/proc'): Promise<ProcessEntry[]> {
+  const names = await readdir(root).catch(() => [])
+  const entries = names.filter(isPid).map(async (pid) => {
+    const read = async (file: string) => await readFile(`${root}/${pid}/${file}`, 'latin1').catch(() => '')
+    return parse(pid, await read('stat'), await read('environ'))
   })
   return (await Promise.all(entries)).filter((entry) => entry !== undefined)
 }
 
-/** The same at once, for a host that is exiting and cannot wait. */
-export function readProcFsNow(): ProcessEntry[] {
-  const entries = readdirSync('/proc').filter(isPid).map((pid) => {
-    try {
-      return parse(pid, readFileSync(`/proc/${pid}/stat`, 'latin1'), readFileSync(`/proc/${pid}/environ`, 'latin1'))
-    } catch {
-      return undefined
-    }
+/** {@link readProcFs} at once, for a host that is exiting and cannot wait. */
+export function readProcFsNow(root = '/proc'): ProcessEntry[] {
+  const names = orElse([], () => readdirSync(root))
+  const entries = names.filter(isPid).map((pid) => {
+    const read = (file: string) => orElse('', () => readFileSync(`${root}/${pid}/${file}`, 'latin1'))
+    return parse(pid, read('stat'), read('environ'))
   })
   return entries.filter((entry) => entry !== undefined)
+}
+
+function orElse<Value>(fallback: Value, read: () => Value): Value {
+  try {
+    return read()
+  } catch {
+    return fallback
+  }
 }
 
 function isPid(name: string): boolean {
   return /^\d+$/.test(name)
 }
 
+/** What cannot be read is empty: a process that is gone has no `stat`, that of another user no `environ`. */
 function parse(pid: string, stat: string, environment: string): ProcessEntry | undefined {
   // The command name stands in parentheses and may itself hold spaces and parentheses.
   const [state, , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  if (state === undefined || ZOMBIE_STATES.test(state)) return undefined
+  if (state === undefined || group === undefined || ZOMBIE_STATES.test(state)) return undefined
   return { pid: Number(pid), group: Number(group), environment }
 }
 
 /** Read the table through the `ps` of POSIX, which shows no environments. */
 export async function readPs(): Promise<ProcessEntry[]> {
-  const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,pgid=,stat=']).catch(() => ({ stdout: '' }))
+  const { stdout } = await promisify(execFile)('ps', ['-A', '-o', 'pid=,pgid=,stat=']).catch(() => ({
+    stdout: '',
+  }))
   return stdout.split('\n').flatMap((line) => {
     const [pid, group, state] = line.trim().split(/\s+/)
     if (group === undefined || state === undefined || ZOMBIE_STATES.test(state)) return []
