@@ -6,8 +6,9 @@
  * (elicitation, sampling) will be registered where the client is made.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import { Client, type CallToolResult, type Implementation, type RequestOptions, type Tool } from '@modelcontextprotocol/client'
+import { Client, type Implementation, type RequestOptions, type Tool } from '@modelcontextprotocol/client'
 import { ConnectionFailure } from '../diagnostics/failure.ts'
+import { holdContent, releaseContent, type RawToolResult } from '../tools/content-hold.ts'
 import type { ServerTransport } from '../transport/types.ts'
 import type { Negotiation } from './negotiation.ts'
 import { keepSubscribed } from './subscription.ts'
@@ -78,6 +79,7 @@ export class Generation {
     const { onmessage } = transport
     transport.onmessage = (message, extra) => {
       this.#hasHeard = true
+      holdContent(message)
       onmessage?.(message, extra)
     }
   }
@@ -118,9 +120,13 @@ export class Generation {
     return tools
   }
 
-  /** Call a tool by its raw name. The SDK checks the result against the tool's advertised output schema. */
-  callTool(tool: Tool, args: Record<string, unknown>, options: RequestOptions): Promise<CallToolResult> {
-    return this.client.callTool({ name: tool.name, arguments: args }, { ...options, toolDefinition: tool })
+  /**
+   * Call a tool by its raw name. The result's content and structured content are as the server sent them; whoever
+   * uses them checks them.
+   */
+  async callTool(tool: Tool, args: Record<string, unknown>, options: RequestOptions): Promise<RawToolResult> {
+    const { outputSchema: _, ...toolDefinition } = tool
+    return releaseContent(await this.client.callTool({ name: tool.name, arguments: args }, { ...options, toolDefinition }))
   }
 
   /**

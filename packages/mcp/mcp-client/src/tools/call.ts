@@ -1,10 +1,11 @@
 /** Calls one listed tool of an entry over its live connection, and puts what can go wrong into words. */
 import { visibleExcerpt } from '@deepseek-ai/dsh-mcp-text'
 import type { ToolExecution } from '@deepseek-ai/dsh-tools'
-import { ProtocolError, SdkError, SdkErrorCode, type CallToolResult, type Tool } from '@modelcontextprotocol/client'
+import { ProtocolError, SdkError, SdkErrorCode, type Tool } from '@modelcontextprotocol/client'
 import type { Supervisor } from '../connection/supervisor.ts'
 import { ConnectionFailure } from '../diagnostics/failure.ts'
 import type { Redactor } from '../diagnostics/redactor.ts'
+import type { RawToolResult } from './content-hold.ts'
 import { McpCallError } from './errors.ts'
 
 /** What every request of an entry needs. */
@@ -52,7 +53,7 @@ export async function callTool(
   tool: Tool,
   args: Record<string, unknown>,
   exec: ToolExecution,
-): Promise<CallToolResult> {
+): Promise<RawToolResult> {
   const what = `MCP tool ${JSON.stringify(visibleExcerpt(tool.name, 100))} of server "${caller.serverName}"`
   if (tool.execution?.taskSupport === 'required') {
     throw new McpCallError(`${what} runs only as a task, and this client does not support tasks. Use another tool.`, 'MCP_UNSUPPORTED')

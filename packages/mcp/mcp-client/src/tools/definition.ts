@@ -3,77 +3,153 @@
  * whether it comes over a connection of this plugin or from another provider.
  *
  * Invariants: one canonical value, the protocol's result, complete; the model's view is made from it and never
- * the other way round; an `isError` result is a failed call.
+ * the other way round; an `isError` result is a failed call, and nothing of it is saved; what a policy of the host
+ * makes of a result stands.
  */
-import { visibleText } from '@deepseek-ai/dsh-mcp-text'
+import { isDeepStrictEqual } from 'node:util'
 import type { Context } from '@deepseek-ai/cordis'
+import type { ContentBlock } from '@deepseek-ai/dsh-llm'
+import { visibleLine, visibleText } from '@deepseek-ai/dsh-mcp-text'
 import type { ToolDefinition, ToolRunContext } from '@deepseek-ai/dsh-tools'
-import { isSpecType } from '@modelcontextprotocol/client'
 import { McpCallError } from './errors.ts'
+import { admitImages } from './images.ts'
 import { modelSchema } from './model-schema.ts'
-import { canonicalOutputSchema } from './output-schema.ts'
-import { canonicalResult, projectText, type McpResult } from './projection.ts'
+import { outputContract, type OutputContract } from './output-schema.ts'
+import { imagesOf, project, projectNow, type Projection, type Silence } from './projection.ts'
+import { InvalidResultError, readResult, type McpResult } from './result.ts'
 
 /** One upstream tool, and how to call it. */
 export interface McpToolOptions {
-  /** The registered, model-visible name; see `publicToolName`. */
+  /** The name in the registry, which the model sees; `publicToolName` makes one that is safe. */
   readonly name: string
-  /** The tool's own name, for messages. */
-  readonly rawName: string
-  /** What the tool is for, as its server says. Default empty. */
+  /** The tool's own name, for messages to the model. Default: {@link McpToolOptions.name}. */
+  readonly rawName?: string | undefined
+  /** What the tool is for, as its provider says; hidden characters are shown escaped. Default empty. */
   readonly description?: string | undefined
-  /** JSON Schema of the arguments, shown to the model. */
+  /** JSON Schema of the arguments. The model gets it as it is, hidden characters in its words excepted. */
   readonly inputSchema: Record<string, unknown>
-  /** JSON Schema of `structuredContent`. */
+  /**
+   * JSON Schema of `structuredContent`, any dialect. A successful result that does not match it, or has no
+   * structured content, is a failed call. Default: structured content is optional, and any JSON.
+   */
   readonly outputSchema?: Record<string, unknown> | undefined
-  /** The tool changes nothing, so its calls may overlap with others. Default `false`. */
+  /** The tool changes nothing, so that its calls may overlap with others. Default `false`. */
   readonly isReadOnly?: boolean | undefined
   /**
-   * Run one call.
+   * Run one call. Deadlines are the callback's own; cancellation is `exec.signal`.
    *
-   * @param args - the arguments, always a JSON object.
-   * @param exec - the unchanged execution: agent, cancellation, call identity.
-   * @returns the raw MCP `tools/call` result.
+   * @param args - the arguments, always a JSON object: what the model sent instead of one is taken for `{}`.
+   * @param exec - the registry's execution, unchanged: agent, cancellation, call identity.
+   * @returns the raw MCP `tools/call` result: `{ content, structuredContent?, isError? }` of any size.
+   * @throws anything: the call fails with it. A {@link McpCallError} carries a code.
    */
   call(args: Record<string, unknown>, exec: ToolRunContext): Promise<unknown>
 }
 
-function asArguments(args: unknown): Record<string, unknown> {
-  const isObject = typeof args === 'object' && args !== null && !Array.isArray(args)
-  return isObject ? (args as Record<string, unknown>) : {}
+/** A call's value and its projection, until the registry asks for them. */
+interface Settled extends Projection {
+  readonly value: McpResult
+}
+
+// The registry hands over the arguments when it renders, and the execution when it finalizes. A definition may be
+// replaced between the two, so the definitions share what they remember.
+const settledByArguments = new WeakMap<object, Settled>()
+const settledByExecution = new WeakMap<object, Settled>()
+/** What was rendered for a value, which is what a policy saw. */
+const rendered = new WeakMap<object, ContentBlock[]>()
+
+const SILENT_FAILURE: Silence = {
+  empty: 'The tool failed and did not say why.',
+  notForAssistant: 'The tool failed, and what it reported is for the user only.',
 }
 
 /**
- * Make the registry's definition of an upstream MCP tool. Registration, deadlines and lifetime are the
- * caller's.
+ * Make the registry's definition of an upstream MCP tool, for `ctx.tools.register`. No connection is involved: the
+ * callback is all that is asked of the provider. Registration, deadlines and lifetime are the caller's.
  *
- * @param ctx - the caller's context.
+ * Every result is checked, becomes the canonical value `{ content, structuredContent? }` for programs, and is
+ * projected for the model: text escaped and joined, images into the conversation where the host can show them to
+ * the model, everything else described.
+ *
+ * @param ctx - the caller's context. The optional services `attachments` and `llm` are looked up in it at each call.
+ * @param options - the tool.
  */
 export function createMcpToolDefinition(ctx: Context, options: McpToolOptions): ToolDefinition {
-  const { name, rawName } = options
+  const { name } = options
   const input = modelSchema(options.inputSchema)
-  const output = canonicalOutputSchema(options.outputSchema && modelSchema(options.outputSchema).schema)
-  if (input.isOpened) ctx.logger.warn('the input schema of %s hides characters, so the model gets an open one', name)
-  if (output.unsupported !== undefined) {
-    ctx.logger.debug('the output schema of %s is not enforced by the registry: %s', name, output.unsupported)
+  const contract = outputContract(options.outputSchema, (reason) => {
+    ctx.logger.warn('results of %s are not held to its output schema any more: %s', visibleLine(name), reason)
+  })
+  if (input.isOpened) {
+    ctx.logger.warn('the input schema of %s hides characters, so the model gets an open one', visibleLine(name))
+  }
+  if (contract.unsupported !== undefined) {
+    const message = 'the output schema of %s is not part of its tool definition: %s'
+    ctx.logger.debug(message, visibleLine(name), visibleLine(contract.unsupported))
   }
   return {
     name,
     description: visibleText(options.description ?? ''),
     parameters: input.schema,
-    output: {
-      schema: output.schema,
-      render: (_args, value) => [{ type: 'text', text: visibleText(projectText(value as unknown as McpResult)) }],
-    },
     isConcurrencySafe: () => options.isReadOnly === true,
     async execute(args, exec) {
-      const raw = await options.call(asArguments(args), exec)
-      if (!isSpecType.CallToolResult(raw)) {
-        throw new McpCallError(`MCP tool "${visibleText(rawName)}" returned something that is not a tool result.`, 'MCP_PROTOCOL_ERROR')
-      }
-      const result = canonicalResult(raw)
-      if (raw.isError === true) throw new McpCallError(visibleText(projectText(result)), 'MCP_TOOL_ERROR')
-      return result
+      const isObject = isKey(args) && !Array.isArray(args)
+      const raw = await options.call(isObject ? (args as Record<string, unknown>) : {}, exec)
+      const value = await readSuccess(options.rawName ?? name, contract, raw)
+      const projection = await project(value, await admitImages(ctx, exec, imagesOf(value)))
+      const settled = { value, ...projection }
+      settledByExecution.set(exec, settled)
+      if (isKey(args)) settledByArguments.set(args, settled)
+      return value
+    },
+    output: {
+      schema: contract.schema,
+      render(args, value) {
+        const settled = isKey(args) ? settledByArguments.get(args) : undefined
+        const isIt = settled !== undefined && isDeepStrictEqual(settled.value, value)
+        const content = isIt ? settled.text : projectNow(value as unknown as McpResult)
+        rendered.set(value as object, content)
+        return content
+      },
+    },
+    finalizeContent(exec, result) {
+      const settled = settledByExecution.get(exec)
+      if (settled?.native === undefined || result.isError) return undefined
+      const isUntouched =
+        isDeepStrictEqual(settled.value, result.value) &&
+        isDeepStrictEqual(rendered.get(result.value as object), result.content)
+      return isUntouched ? settled.native : undefined
     },
   }
+}
+
+/**
+ * The canonical value of a raw result.
+ *
+ * @throws {McpCallError} when it is none, or reports an error, or breaks the tool's contract.
+ */
+async function readSuccess(rawName: string, contract: OutputContract, raw: unknown): Promise<McpResult> {
+  const invalid = (violation: string, cause?: unknown) => {
+    const what = `MCP tool ${JSON.stringify(visibleLine(rawName, 100))}`
+    return new McpCallError(`${what} returned an invalid result: ${violation}.`, 'MCP_INVALID_RESULT', { cause })
+  }
+  const { result, isError } = await readResult(raw).catch((error: unknown) => {
+    if (error instanceof InvalidResultError) throw invalid(error.message, error)
+    throw error
+  })
+  if (isError) throw new McpCallError(await describeFailure(result), 'MCP_TOOL_ERROR')
+  const violation = contract.check(result.structuredContent)
+  if (violation !== undefined) throw invalid(violation)
+  return result
+}
+
+async function describeFailure(result: McpResult): Promise<string> {
+  const refused = imagesOf(result).map(() => ({ refusal: 'the tool reported an error' }))
+  const { text } = await project(result, refused, SILENT_FAILURE)
+  return text.map((block) => (block.type === 'text' ? block.text : '')).join('')
+}
+
+/** Whether a value can be the key of a weak map. */
+function isKey(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
 }

@@ -5,8 +5,10 @@ import { HarnessError } from '@deepseek-ai/dsh-llm'
 export type McpCallErrorCode =
   /** The tool ran and reported an error (`isError`). */
   | 'MCP_TOOL_ERROR'
-  /** The server refused the request, or answered outside the protocol or its own output schema. */
+  /** The server refused the request, or answered outside the protocol. */
   | 'MCP_PROTOCOL_ERROR'
+  /** What the tool returned is not a tool result, or breaks its own output schema. */
+  | 'MCP_INVALID_RESULT'
   /** There is no connection, so the call was not sent. */
   | 'MCP_UNAVAILABLE'
   /** The connection was lost while the call ran; whether it took effect is unknown. */

@@ -1,33 +1,122 @@
-/** The output contract that a tool's canonical value is held to in the registry. */
-import { assertSupportedJsonSchema, type JsonSchemaNode } from '@deepseek-ai/dsh-tools'
+/**
+ * What a tool promises of its structured content, and how a result is held to it.
+ *
+ * Invariants: whatever a schema says and whatever a result holds, a check ends in bounded time and fetches nothing;
+ * schemas know nothing of each other, their `$id`s included.
+ */
+import { visibleExcerpt, visibleLine } from '@deepseek-ai/dsh-mcp-text'
+import { assertSupportedJsonSchema, validateJsonSchemaValue, type JsonSchemaNode, type JsonValue } from '@deepseek-ai/dsh-tools'
+import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/client/validators/cf-worker'
+import { modelSchema } from './model-schema.ts'
+import { withTimeLimit } from './time-limit.ts'
 
-/** A tool's output schema, and why the advertised one is not part of it, if it is not. */
-export interface OutputSchema {
+/** How long one check of a schema beyond the host's subset may take, in ms; an ordinary one takes less than one. */
+const CHECK_LIMIT_MS = 250
+
+/** Longest violation and longest reason that is passed on, in characters. */
+const MAX_VIOLATION = 500
+const MAX_REASON = 300
+
+/** What results of one tool are held to. */
+export interface OutputContract {
+  /** The schema of the canonical value, for the registry and for programs. */
   readonly schema: JsonSchemaNode
-  /** Why the advertised schema fell back to unconstrained JSON; one line. */
-  readonly unsupported?: string
+  /** Why the advertised schema is not part of {@link OutputContract.schema}, if it is not; one line. */
+  readonly unsupported: string | undefined
+  /**
+   * Check the structured content of a successful result against the advertised schema.
+   *
+   * @returns the violation, or `undefined` when there is none, or it cannot be told.
+   */
+  check(structuredContent: unknown): string | undefined
 }
 
 /**
- * The schema of the canonical value `{ content, structuredContent? }`. An advertised schema within the host's
- * subset is enforced on `structuredContent`; one outside of it is left to the SDK, which checks every advertised
- * schema in full, and the registry takes any JSON.
+ * The contract that an advertised schema stands for. Within the host's subset it becomes part of the registry's
+ * schema; beyond it, the registry takes any JSON, and the check is the contract's alone.
  *
  * @param advertised - the tool's `outputSchema` as listed, if it has one.
+ * @param onUncheckable - told, once, why results cannot be held to the schema any more.
  */
-export function canonicalOutputSchema(advertised: unknown): OutputSchema {
-  const content: JsonSchemaNode = { type: 'array', description: 'MCP content blocks, complete' }
-  const build = (structuredContent: JsonSchemaNode): JsonSchemaNode => ({
-    type: 'object',
-    properties: { content, structuredContent },
-    required: advertised === undefined ? ['content'] : ['content', 'structuredContent'],
-    additionalProperties: false,
-  })
-  if (advertised === undefined) return { schema: build({}) }
-  try {
-    assertSupportedJsonSchema(advertised)
-    return { schema: build(advertised) }
-  } catch (error) {
-    return { schema: build({}), unsupported: String(error instanceof Error ? error.message : error) }
+export function outputContract(
+  advertised: Record<string, unknown> | undefined,
+  onUncheckable: (reason: string) => void,
+): OutputContract {
+  if (advertised === undefined) return { schema: canonicalSchema(undefined), unsupported: undefined, check: () => undefined }
+  const { schema, isOpened } = modelSchema(advertised)
+  const reason = isOpened ? 'it hides characters' : unsupportedReason(schema)
+  const find = reason === undefined ? hostCheck(schema as JsonSchemaNode) : guardedCheck(advertised, onUncheckable)
+  return {
+    schema: canonicalSchema(reason === undefined ? (schema as JsonSchemaNode) : {}),
+    unsupported: reason,
+    check(structuredContent) {
+      if (structuredContent === undefined) return 'there is no structured content, which the output schema asks for'
+      const violation = find(structuredContent)
+      return violation === undefined ? undefined : visibleExcerpt(violation, MAX_VIOLATION)
+    },
   }
+}
+
+function canonicalSchema(structuredContent: JsonSchemaNode | undefined): JsonSchemaNode {
+  return {
+    type: 'object',
+    properties: {
+      content: {
+        type: 'array',
+        description:
+          'MCP content blocks, complete: { type: "text", text } | { type: "image" or "audio", data (base64), mimeType } | ' +
+          '{ type: "resource_link", uri, name } | { type: "resource", resource: { uri, text or blob (base64) } }',
+        items: { type: 'object', properties: { type: { type: 'string' } }, required: ['type'], additionalProperties: true },
+      },
+      structuredContent: structuredContent ?? {},
+    },
+    required: structuredContent === undefined ? ['content'] : ['content', 'structuredContent'],
+    additionalProperties: false,
+  }
+}
+
+function unsupportedReason(schema: unknown): string | undefined {
+  try {
+    assertSupportedJsonSchema(schema)
+    return undefined
+  } catch (error) {
+    return reasonOf(error)
+  }
+}
+
+function hostCheck(schema: JsonSchemaNode): (value: unknown) => string | undefined {
+  return (value) => {
+    const violations = validateJsonSchemaValue(schema, value as JsonValue, 'structuredContent')
+    return violations.length === 0 ? undefined : violations.join('; ')
+  }
+}
+
+/**
+ * A check by the SDK's interpreting validator, which neither compiles a schema to code nor follows a reference out
+ * of it. A hostile pattern or a schema that multiplies itself would keep it busy for ever, so it is stopped.
+ */
+function guardedCheck(
+  advertised: Record<string, unknown>,
+  onUncheckable: (reason: string) => void,
+): (value: unknown) => string | undefined {
+  let validate: ReturnType<CfWorkerJsonSchemaValidator['getValidator']> | undefined
+  let isUncheckable = false
+  return (value) => {
+    if (isUncheckable) return undefined
+    try {
+      return withTimeLimit(CHECK_LIMIT_MS, () => {
+        // It takes notes in the schema, which is not ours to change.
+        validate ??= new CfWorkerJsonSchemaValidator().getValidator(structuredClone(advertised))
+        return validate(value).errorMessage
+      })
+    } catch (error) {
+      isUncheckable = true
+      onUncheckable(reasonOf(error))
+      return undefined
+    }
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return visibleLine((error as Error).message, MAX_REASON)
 }

@@ -1,65 +1,106 @@
 /**
- * What a model reads of a tool's result: one piece of text for each block, in order.
+ * What a model reads of a tool's result: one projection of the canonical value, in the order of its blocks.
  *
- * Invariants: pure and deterministic; nothing the server sent is silently left out, a block that cannot be shown
- * is described; no payload of a binary block is ever in the text. The text is the server's own: whoever shows it
- * escapes it.
+ * Invariants: deterministic; every text is escaped here, whoever wrote it; adjacent texts are one block, joined by
+ * line breaks, because the model's API joins blocks without any; the form that is made at once and the one that is
+ * made in turns are the same text.
  */
-import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/client'
+import type { ContentBlock } from '@deepseek-ai/dsh-llm'
+import { visibleText, visibleTextAsync } from '@deepseek-ai/dsh-mcp-text'
+import type { ImageContent, TextContent } from '@modelcontextprotocol/client'
+import { describeImage, isForAssistant, partOf, type Part } from './blocks.ts'
+import type { ImageOutcome } from './images.ts'
+import { jsonText } from './json-text.ts'
+import type { McpResult } from './result.ts'
 
-/** The canonical value of a successful call: the protocol's result, complete. */
-export interface McpResult {
-  readonly content: readonly ContentBlock[]
-  readonly structuredContent?: unknown
+/** What is said where there is nothing to show. */
+export interface Silence {
+  /** The result is empty. */
+  readonly empty: string
+  /** Everything in it is addressed to somebody else. */
+  readonly notForAssistant: string
 }
 
-/** Reduce a raw result to its canonical value. */
-export function canonicalResult(raw: Pick<CallToolResult, 'structuredContent'> & { content?: readonly ContentBlock[] | undefined }): McpResult {
-  return {
-    content: raw.content ?? [],
-    ...(raw.structuredContent !== undefined && { structuredContent: raw.structuredContent }),
+const SILENT_SUCCESS: Silence = {
+  empty: 'The tool returned no content.',
+  notForAssistant: 'The tool returned content for the user only; there is nothing in it for you.',
+}
+
+/** A result in both forms that it can stand in a conversation. */
+export interface Projection {
+  /** One text, in which each image is a line. */
+  readonly text: ContentBlock[]
+  /** Text and the images that the store took, in order; `undefined` when the result has no image. */
+  readonly native: ContentBlock[] | undefined
+}
+
+/** The images of a result that are for the model, in order. */
+export function imagesOf(result: McpResult): readonly ImageContent[] {
+  return result.content
+    .filter(isForAssistant)
+    .map(partOf)
+    .flatMap((part) => (part.kind === 'image' ? [part.image] : []))
+}
+
+/**
+ * Project a result of any size, without holding up the event loop.
+ *
+ * @param outcomes - what became of each of {@link imagesOf}.
+ * @param silence - what to say where there is nothing to show; that a tool succeeded, by default.
+ */
+export async function project(
+  result: McpResult,
+  outcomes: readonly ImageOutcome[],
+  silence: Silence = SILENT_SUCCESS,
+): Promise<Projection> {
+  const lines: string[] = []
+  const native: ContentBlock[] = []
+  let shown = 0
+  let images = 0
+  const showLines = () => {
+    if (lines.length > shown) native.push(textBlock(lines.slice(shown)))
+    shown = lines.length
   }
-}
-
-/** Bytes that a base64 text stands for, without decoding it. */
-function decodedBytes(base64: string): number {
-  const padding = base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0
-  return Math.max(0, Math.floor((base64.length * 3) / 4) - padding)
-}
-
-function details(...parts: (string | undefined)[]): string {
-  const given = parts.filter((part) => part !== undefined)
-  return given.length === 0 ? '' : ` (${given.join(', ')})`
-}
-
-function describeLink(block: Extract<ContentBlock, { type: 'resource_link' }>): string {
-  const title = block.title === undefined ? block.name : `${block.title} (${block.name})`
-  const size = block.size === undefined ? undefined : `${block.size} bytes`
-  return `[resource link] ${title}: ${block.uri}${details(block.mimeType, size)}`
-}
-
-/** The text that stands for one block. */
-function describeBlock(block: ContentBlock): string {
-  switch (block.type) {
-    case 'text':
-      return block.text
-    case 'image':
-    case 'audio':
-      return `[${block.type} not shown${details(block.mimeType, `${decodedBytes(block.data)} bytes`)}]`
-    case 'resource_link':
-      return describeLink(block)
-    case 'resource': {
-      const { resource } = block
-      if ('text' in resource) return `[resource ${resource.uri}${details(resource.mimeType)}]\n${resource.text}`
-      return `[resource ${resource.uri} not shown${details(resource.mimeType, `${decodedBytes(resource.blob)} bytes`)}]`
+  for (const part of draft(result, silence)) {
+    if (part.kind !== 'image') {
+      lines.push(await visibleTextAsync(part.kind === 'json' ? await jsonText(part.value) : part.text))
+      continue
     }
-    default:
-      return `[content of the unknown type ${JSON.stringify((block as { type?: unknown }).type)} not shown]`
+    const outcome = outcomes[images++]!
+    if ('refusal' in outcome) {
+      lines.push(describeImage(part.image, outcome.refusal))
+      continue
+    }
+    showLines()
+    native.push({ type: 'image', attachment: outcome.ref })
+    lines.push(describeImage(part.image))
+    shown = lines.length
   }
+  showLines()
+  return { text: [textBlock(lines)], native: images > 0 ? native : undefined }
 }
 
-/** The text of a result, blocks joined by line breaks. */
-export function projectText(result: McpResult): string {
-  if (result.content.length === 0) return 'The tool returned no content.'
-  return result.content.map(describeBlock).join('\n')
+/** Project a result at once, each image as a line without a reason: for a value that came about after the call. */
+export function projectNow(result: McpResult): ContentBlock[] {
+  const lines = draft(result, SILENT_SUCCESS).map((part) => {
+    if (part.kind === 'image') return describeImage(part.image)
+    return visibleText(part.kind === 'json' ? JSON.stringify(part.value, undefined, 2) : part.text)
+  })
+  return [textBlock(lines)]
+}
+
+/** What is to be shown, not yet escaped. */
+function draft(result: McpResult, silence: Silence): readonly (Part | { kind: 'json'; value: unknown })[] {
+  const { content, structuredContent } = result
+  const shown = content.filter(isForAssistant)
+  const parts = shown.map(partOf)
+  const hasText = shown.some((block) => block.type === 'text' && (block as TextContent).text.trim() !== '')
+  if (structuredContent !== undefined && !hasText) return [...parts, { kind: 'json', value: structuredContent }]
+  if (parts.length > 0) return parts
+  return [{ kind: 'text', text: content.length === 0 ? silence.empty : silence.notForAssistant }]
+}
+
+/** One text block of several lines. The text is added up, not joined: a large one is not copied for it. */
+function textBlock(lines: readonly string[]): ContentBlock & { type: 'text' } {
+  return { type: 'text', text: lines.reduce((text, line) => `${text}\n${line}`) }
 }

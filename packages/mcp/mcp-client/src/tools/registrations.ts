@@ -4,10 +4,10 @@
  * Owns the registrations. Invariants: a step is one synchronous diff, so that nothing that awaits can see a mix;
  * a tool that did not change keeps its registration; a refused step leaves the previous catalog whole.
  */
+import { isDeepStrictEqual } from 'node:util'
 import type { Context } from '@deepseek-ai/cordis'
 import type { ToolDefinition } from '@deepseek-ai/dsh-tools'
 import type { Tool } from '@modelcontextprotocol/client'
-import { dequal } from 'dequal/lite'
 import type { Catalog } from './catalog.ts'
 
 /** What a step did, for the log. */
@@ -27,10 +27,10 @@ interface Registration {
 function isSameTool(a: Tool, b: Tool): boolean {
   return (
     a.description === b.description &&
-    dequal(a.inputSchema, b.inputSchema) &&
-    dequal(a.outputSchema, b.outputSchema) &&
-    dequal(a.annotations, b.annotations) &&
-    dequal(a.execution, b.execution)
+    isDeepStrictEqual(a.inputSchema, b.inputSchema) &&
+    isDeepStrictEqual(a.outputSchema, b.outputSchema) &&
+    isDeepStrictEqual(a.annotations, b.annotations) &&
+    isDeepStrictEqual(a.execution, b.execution)
   )
 }
 
