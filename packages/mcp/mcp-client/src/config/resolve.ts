@@ -152,7 +152,7 @@ class FieldReader {
     return fallback
   }
 
-  number(key: keyof typeof NUMBER_LIMITS & string, isOff?: (value: number) => boolean): number {
+  number(key: keyof typeof NUMBER_LIMITS, isOff?: (value: number) => boolean): number {
     const limit: NumberLimit = NUMBER_LIMITS[key]
     const value = this.fields[key.slice(this.prefix.length)]
     if (value === undefined || value === null) return limit.default

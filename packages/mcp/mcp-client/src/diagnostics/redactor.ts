@@ -38,7 +38,7 @@ export class Redactor {
         this.#add(`url ?${name}`, pair.slice(equals + 1), name)
       }
     }
-    const longestFirst = [...this.#names.keys()].sort((a, b) => b.length - a.length)
+    const longestFirst = [...this.#names.keys()].toSorted((a, b) => b.length - a.length)
     if (longestFirst.length > 0) this.#pattern = new RegExp(longestFirst.map(escapePattern).join('|'), 'g')
   }
 

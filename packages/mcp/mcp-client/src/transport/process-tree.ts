@@ -36,12 +36,15 @@ const KILL_BOUND_MS = 1000
 const living = new Set<ProcessTree>()
 let releaseExitHook: (() => void) | undefined
 
+/** Kill every process of every living tree at once, as far as it can be found: what the exit of the host does. */
+export function killAllNow(): void {
+  const table = readProcFsNow()
+  for (const each of living) each.killNow(table)
+}
+
 function guard(tree: ProcessTree): void {
   living.add(tree)
-  releaseExitHook ??= onExit(() => {
-    const table = process.platform === 'linux' ? readProcFsNow() : []
-    for (const each of living) each.killNow(table)
-  })
+  releaseExitHook ??= onExit(killAllNow)
 }
 
 function unguard(tree: ProcessTree): void {
@@ -125,8 +128,8 @@ export class ProcessTree {
   /** End what outlived the server itself: helpers that it left behind. Windows' taskkill took them along. */
   async #sweep(graceMs: number): Promise<void> {
     if (this.#platform === 'win32') return
-    const started = Date.now()
-    for (let lasted = 0; lasted < graceMs + KILL_BOUND_MS; lasted = Date.now() - started) {
+    const started = performance.now()
+    for (let lasted = 0; lasted < graceMs + KILL_BOUND_MS; lasted = performance.now() - started) {
       const left = (await readProcessTable(this.#platform)).filter((entry) => this.#owns(entry))
       if (left.length === 0) return
       for (const entry of left) signal(entry.pid, lasted < graceMs ? 'SIGTERM' : 'SIGKILL')
