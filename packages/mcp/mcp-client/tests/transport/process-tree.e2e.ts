@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { isAlive } from '@dsh-mcp/host'
 import { describe, expect, it, vi } from 'vitest'
+import { readProcFs } from '../../src/transport/process-table.ts'
 import { killAllNow, MARKER_NAME, ProcessTree, type EndingGrace } from '../../src/transport/process-tree.ts'
 import { gone, killAtEnd, temporaryFolder } from '../support.ts'
 
@@ -182,6 +183,13 @@ describe('the exit of the host', () => {
     killAllNow()
     expect(await ended).toEqual({ code: null, signal: 'SIGKILL' })
     await Promise.all(pids.map(gone))
+    await tree.end(PATIENT)
+  })
+
+  it('kills nothing that is not its own', async () => {
+    const { tree, pids } = await shell('echo $$; echo ready; cat')
+    new ProcessTree().killNow(await readProcFs())
+    expect(pids.map(isAlive)).toEqual([true])
     await tree.end(PATIENT)
   })
 
