@@ -96,10 +96,9 @@ function defineResourceTool<Args>(visible: VisibleProviders, tool: ResourceTool<
     output: {
       schema: {},
       render(args, value) {
-        const ready = ahead.get(args as object)
-        ahead.delete(args as object)
+        const server = visibleLine(String((args as { server?: unknown }).server))
         // The registry hands over a copy of the value, or one that a policy put in its place.
-        const text = resultText(visibleLine(String((args as { server?: unknown }).server)), value, ready)
+        const text = resultText(server, value, ahead.get(args as object))
         return [{ type: 'text', text }]
       },
     },
