@@ -12,7 +12,7 @@
 
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -82,11 +82,18 @@ async function install() {
   renameSync(`${stampFile}.new`, stampFile)
 }
 
-/** True when the process that holds the lock file is gone, so that nobody would ever remove it. */
-function isStale() {
-  const pid = Number(read('.install-lock'))
-  // Without a number its holder has created it this instant, or died right there.
-  if (!pid) return Date.now() - (statSync(lockFile, { throwIfNoEntry: false })?.mtimeMs ?? 0) > 10_000
+/** Create a file that must not exist yet; false when it does. */
+function claim(file, content) {
+  try {
+    writeFileSync(file, content, { flag: 'wx' })
+    return true
+  } catch (error) {
+    if (error.code === 'EEXIST') return false
+    throw error
+  }
+}
+
+function isGone(pid) {
   try {
     process.kill(pid, 0)
     return false
@@ -95,28 +102,29 @@ function isStale() {
   }
 }
 
+/** Remove the lock of a process that died with it. Claimed by one at a time, so that no successor loses its lock. */
+function breakLockOf(holder) {
+  const guard = `${lockFile}.${holder}`
+  if (!claim(guard, '')) return
+  if (read('.install-lock') === holder) rmSync(lockFile)
+  rmSync(guard)
+}
+
 async function ensureInstalled() {
   if (isInstalled()) return
   const deadline = Date.now() + lockPatienceMs
-  for (;;) {
-    try {
-      writeFileSync(lockFile, String(process.pid), { flag: 'wx' })
-      break
-    } catch (error) {
-      if (error.code !== 'EEXIST') throw error
+  while (!claim(lockFile, String(process.pid))) {
+    const holder = read('.install-lock')
+    if (holder !== '' && isGone(Number(holder))) breakLockOf(holder)
+    if (Date.now() > deadline) {
+      throw new Error(`another installation did not finish; if none runs, remove ${lockFile}*`)
     }
-    if (isStale()) rmSync(lockFile, { force: true })
-    else if (Date.now() > deadline)
-      throw new Error(`another installation did not finish; if none runs, remove ${lockFile}`)
-    else await sleep(100)
+    await sleep(50)
   }
-  const unlock = () => rmSync(lockFile, { force: true })
-  process.once('exit', unlock)
   try {
     if (!isInstalled()) await install()
   } finally {
-    process.off('exit', unlock)
-    unlock()
+    rmSync(lockFile, { force: true })
   }
 }
 

@@ -57,12 +57,17 @@ beforeAll(() => {
 
 afterAll(() => rmSync(workspace, { recursive: true, force: true }))
 
-it('installs once for two at once that follow a dead one, and keeps stdout for the command', async () => {
+it('installs once for three at once that follow a dead one, and keeps stdout for the command', async () => {
   write('.install-lock', '2147483647')
-  const results = await Promise.all([run('node', '-p', '"a"'), run('node', '-p', '"b"')])
+  const results = await Promise.all([
+    run('node', '-p', '"a"'),
+    run('node', '-p', '"b"'),
+    run('node', '-p', '"c"'),
+  ])
   expect(results.map(({ stdout, code }) => [stdout, code])).toEqual([
     ['a\n', 0],
     ['b\n', 0],
+    ['c\n', 0],
   ])
   expect(results.filter(({ stderr }) => stderr.includes('Installing'))).toHaveLength(1)
 })
