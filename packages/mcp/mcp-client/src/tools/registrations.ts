@@ -72,12 +72,12 @@ export class ToolRegistrations {
         const previous = this.#registered.get(name)
         previous?.unregister()
         if (previous !== undefined) undo.push(() => this.#restore(name, previous))
-        const unregister = this.#ctx.tools.register(definition)
+        const unregister = this.#register(definition)
         undo.push(unregister)
         kept.set(name, { tool, definition, unregister })
       }
     } catch (error) {
-      for (const step of undo.reverse()) step()
+      for (const step of undo.toReversed()) step()
       throw error
     }
     const gone = [...this.#registered].filter(([name]) => !kept.has(name))
@@ -92,8 +92,20 @@ export class ToolRegistrations {
     this.apply(new Map())
   }
 
+  /** Register a tool. Its removal does not throw: an observer that does must not stop the step it is part of. */
+  #register(definition: ToolDefinition): () => void {
+    const unregister = this.#ctx.tools.register(definition)
+    return () => {
+      try {
+        unregister()
+      } catch (error) {
+        this.#ctx.logger.warn('an observer of the tool registry failed: %s', error)
+      }
+    }
+  }
+
   #restore(name: string, previous: Registration): void {
-    const unregister = this.#ctx.tools.register(previous.definition)
+    const unregister = this.#register(previous.definition)
     this.#registered = new Map(this.#registered).set(name, { ...previous, unregister })
   }
 }
