@@ -48,6 +48,7 @@ export class Entry {
   readonly #caller: Caller
   #instructions: InstructionsSection | undefined
   #loggedState: ConnectionState | undefined
+  #reportedTools = ''
   #disposal: Promise<void> | undefined
 
   constructor(ctx: Context, config: ResolvedConfig) {
@@ -70,7 +71,8 @@ export class Entry {
           events,
         }),
       sync: (generation) => this.#sync(generation),
-      admit: ({ client }) => checkInstructions(config.serverName, client.getInstructions(), config.maxInstructionBytes),
+      admit: ({ client }) =>
+        checkInstructions(config.serverName, client.getInstructions(), config.maxInstructionBytes),
       adopt: ({ client }) => this.#instructions?.publish(client.getInstructions()),
       withdraw: () => {
         this.#tools.clear()
@@ -78,7 +80,10 @@ export class Entry {
       },
       publish: (state) => this.#publish(state),
       reportSync: (generation, error) =>
-        this.#log.warn('the changed tools were not taken over, the previous ones stand: %s', generation.explain(error, '').message),
+        this.#log.warn(
+          'the changed tools were not taken over, the previous ones stand: %s',
+          generation.explain(error, '').message,
+        ),
       reportError: (generation, error) => this.#log.debug('%s', generation.explain(error, '').message),
     })
     this.#caller = {
@@ -122,13 +127,27 @@ export class Entry {
   }
 
   async #sync(generation: Generation): Promise<void> {
-    const tools = await generation.listTools()
+    const { tools, report } = await generation.listTools()
     // What a connection listed before it ended says nothing about the one after it.
     if (generation.isOver) throw await generation.ended
+    this.#reportTools(report)
     const { added, replaced, removed } = this.#tools.apply(buildCatalog(this.#config.serverName, tools))
     if (added + replaced + removed > 0) {
-      this.#log.debug('tools: %d added, %d replaced, %d removed, %d in all', added, replaced, removed, this.#tools.size)
+      this.#log.debug(
+        'tools: %d added, %d replaced, %d removed, %d in all',
+        added,
+        replaced,
+        removed,
+        this.#tools.size,
+      )
     }
+  }
+
+  /** Say what is wrong with listed tools, but not at every sync again. */
+  #reportTools(report: readonly string[]): void {
+    const text = report.join('; ')
+    if (text !== this.#reportedTools && text !== '') this.#log.warn('%s', text)
+    this.#reportedTools = text
   }
 
   #publish(state: ConnectionState): void {
@@ -157,14 +176,21 @@ export class Entry {
     switch (state.kind) {
       case 'connected': {
         const { serverInfo, protocolVersion } = describeServer(state.generation)
-        const server = serverInfo === undefined ? 'a server without a name' : `${serverInfo.name} ${serverInfo.version}`
+        const server =
+          serverInfo === undefined ? 'a server without a name' : `${serverInfo.name} ${serverInfo.version}`
         this.#log.info('connected to %s (protocol %s), %d tools', server, protocolVersion, this.#tools.size)
         break
       }
       case 'backoff': {
         const delayMs = Math.max(0, state.nextAttemptAt - Date.now())
         const { maxAttempts } = this.#config.reconnect
-        this.#log.warn('%s; attempt %d of %d in %d ms', state.failure.message, state.attempt, maxAttempts, delayMs)
+        this.#log.warn(
+          '%s; attempt %d of %d in %d ms',
+          state.failure.message,
+          state.attempt,
+          maxAttempts,
+          delayMs,
+        )
         this.#logOutput(state.failure)
         break
       }
@@ -179,7 +205,8 @@ export class Entry {
   }
 
   #logOutput(failure: ConnectionFailure): void {
-    if (failure.output.length > 0) this.#log.info('its last output on standard error:\n%s', failure.output.join('\n'))
+    if (failure.output.length > 0)
+      this.#log.info('its last output on standard error:\n%s', failure.output.join('\n'))
   }
 }
 

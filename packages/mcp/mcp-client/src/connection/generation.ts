@@ -6,15 +6,21 @@
  * (elicitation, sampling) will be registered where the client is made.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import { Client, type Implementation, type RequestOptions, type Tool } from '@modelcontextprotocol/client'
+import {
+  Client,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  type Implementation,
+  type RequestOptions,
+  type Tool,
+} from '@modelcontextprotocol/client'
 import { ConnectionFailure } from '../diagnostics/failure.ts'
 import { holdContent, releaseContent, type RawToolResult } from '../tools/content-hold.ts'
 import type { ServerTransport } from '../transport/types.ts'
 import type { Negotiation } from './negotiation.ts'
+import { Listing, MAX_LIST_MS, MAX_LIST_PAGES, type ListKind } from './listing.ts'
 import { keepSubscribed } from './subscription.ts'
-
-/** Pages that a listing may have; the SDK ends a longer one with an error. */
-export const MAX_LIST_PAGES = 1000
 
 /** How long the first list waits for the subscription to its changes, in ms. */
 const SUBSCRIBE_BOUND_MS = 1000
@@ -59,15 +65,18 @@ export class Generation {
   readonly #parts: GenerationParts
   readonly #life = new AbortController()
   readonly #resolveEnded: (failure: ConnectionFailure) => void
+  readonly #listings = new Set<Listing>()
   #hasAskedForTools = false
   #hasHeard = false
-  #check: Promise<ConnectionFailure | undefined> | undefined
+  #hasLostSession = false
+  #lifeCheck: Promise<ConnectionFailure | undefined> | undefined
+  #sessionCheck: Promise<boolean> | undefined
 
   constructor(parts: GenerationParts) {
     const { clientInfo, transport, negotiation } = parts
     this.#parts = parts
     this.client = new Client(clientInfo, { listMaxPages: MAX_LIST_PAGES, ...negotiation.client })
-    this.client.onerror = (error) => void this.#suspect(error)
+    this.client.onerror = (error) => this.#parts.events.onError(error)
     this.client.setNotificationHandler('notifications/tools/list_changed', () => this.#toolsChanged())
     const { promise, resolve } = Promise.withResolvers<ConnectionFailure>()
     this.ended = promise
@@ -76,10 +85,16 @@ export class Generation {
       this.#life.abort()
       resolve(transport.explain(undefined, ''))
     }
+    // The SDK calls both: this handler for what the transport met, the client's for what it made of messages too.
+    transport.onerror = (error) => void this.#suspect(error)
+    transport.onresume = () => {
+      if (this.#announcesTools) this.#toolsChanged()
+    }
     const { onmessage } = transport
     transport.onmessage = (message, extra) => {
       this.#hasHeard = true
       holdContent(message)
+      for (const listing of this.#listings) listing.inspect(message)
       onmessage?.(message, extra)
     }
   }
@@ -103,21 +118,42 @@ export class Generation {
       throw transport.explain(error, 'while connecting')
     }
     this.#watchLife()
-    const isModern = this.client.getProtocolEra() === 'modern'
-    if (isModern && this.client.getServerCapabilities()?.tools?.listChanged === true) await this.#subscribe()
+    if (this.client.getProtocolEra() === 'modern' && this.#announcesTools) await this.#subscribe()
   }
 
   /**
    * Every tool that the server offers; none when it has no tools capability.
    *
+   * @returns the tools, and what the operator should know about those that are not there or not as listed.
+   * @throws {ListingError} when the list passes a bound.
    * @throws what the SDK throws: a page that is no tool list, too many pages, a timeout.
    */
-  async listTools(): Promise<Tool[]> {
-    if (this.client.getServerCapabilities()?.tools === undefined) return []
+  async listTools(): Promise<{ tools: Tool[]; report: readonly string[] }> {
+    if (this.client.getServerCapabilities()?.tools === undefined) return { tools: [], report: [] }
     this.#hasAskedForTools = true
+    const listing = new Listing('tools')
     // Calls pass their tool along, so that nothing needs the SDK's own copy of the list.
-    const { tools } = await this.client.listTools(undefined, { cacheMode: 'bypass', signal: this.#life.signal })
-    return tools
+    const run = (signal: AbortSignal) => this.client.listTools(undefined, { cacheMode: 'bypass', signal })
+    const { tools } = await this.#list(listing, run, this.#life.signal, MAX_LIST_MS)
+    return { tools, report: listing.report(tools.map(({ name }) => name)) }
+  }
+
+  /**
+   * Collect any list of the server within bounds.
+   *
+   * @param run - asks the client for the list, until the signal aborts.
+   * @param signal - ends the listing from outside.
+   * @param maxMs - how long it may take, in ms.
+   * @throws {ListingError} when the list passes a bound.
+   * @throws whatever `run` throws.
+   */
+  list<Result>(
+    kind: ListKind,
+    run: (signal: AbortSignal) => Promise<Result>,
+    signal: AbortSignal,
+    maxMs: number,
+  ): Promise<Result> {
+    return this.#list(new Listing(kind), run, signal, maxMs)
   }
 
   /**
@@ -126,20 +162,34 @@ export class Generation {
    */
   async callTool(tool: Tool, args: Record<string, unknown>, options: RequestOptions): Promise<RawToolResult> {
     const { outputSchema: _, ...toolDefinition } = tool
-    return releaseContent(await this.client.callTool({ name: tool.name, arguments: args }, { ...options, toolDefinition }))
+    return releaseContent(
+      await this.client.callTool({ name: tool.name, arguments: args }, { ...options, toolDefinition }),
+    )
   }
 
   /**
    * Find out what an error of a request means for the connection, and end the connection when it is lost. Where
-   * the error alone cannot tell, the server is asked for a sign of life, and nobody waits for that.
+   * the error alone cannot tell, the server is asked: for the session, and then the answer is waited for; for a
+   * sign of life, and nobody waits for that.
    */
   async judge(error: unknown): Promise<Judgement> {
     const verdict = this.#parts.transport.judge(error)
-    const isRefused = verdict.kind === 'lost' && verdict.failure.isSessionLost
-    if (this.isOver && !isRefused) return { isLost: true, error: withUnknownOutcome(await this.ended) }
-    if (verdict.kind === 'lost') this.#fail(verdict.failure)
-    if (verdict.kind === 'unclear') this.#verifyLife()
-    return { isLost: verdict.kind === 'lost', error: verdict.error ?? error }
+    switch (verdict.kind) {
+      case 'lost':
+        if (verdict.failure.isSessionLost || !this.isOver) return this.#lose(verdict.failure)
+        break
+      case 'session-doubt':
+        if (this.#hasLostSession || (await this.#isSessionGone())) return this.#lose(verdict.confirm())
+        break
+      case 'unclear':
+        if (!this.isOver) this.#verifyLife()
+        break
+      case 'alive':
+        // An answer stands, whatever became of the connection after it.
+        if (error instanceof ProtocolError) return { isLost: false, error: verdict.error ?? error }
+    }
+    if (this.isOver) return { isLost: true, error: withUnknownOutcome(await this.ended) }
+    return { isLost: false, error: verdict.error ?? error }
   }
 
   /** The failure that an error of this connection stands for. */
@@ -150,19 +200,65 @@ export class Generation {
   /** End the connection; safe in every state. Settles when nothing of it is left. */
   async close(): Promise<void> {
     this.#life.abort()
+    // What the server is about to refuse for the same reason was not executed either, and can be sent again.
+    if (this.#hasLostSession) await this.#parts.transport.settle?.()
     await this.client.close().catch((error: unknown) => this.#parts.events.onError(error))
     await this.#parts.transport.close()
   }
 
+  get #announcesTools(): boolean {
+    return this.client.getServerCapabilities()?.tools?.listChanged === true
+  }
+
+  async #list<Result>(
+    listing: Listing,
+    run: (signal: AbortSignal) => Promise<Result>,
+    signal: AbortSignal,
+    maxMs: number,
+  ): Promise<Result> {
+    this.#listings.add(listing)
+    try {
+      return await listing.collect(run, signal, maxMs)
+    } finally {
+      this.#listings.delete(listing)
+    }
+  }
+
+  #lose(failure: ConnectionFailure): Judgement {
+    this.#fail(failure)
+    return { isLost: true, error: failure }
+  }
+
   #fail(failure: ConnectionFailure): void {
+    this.#hasLostSession ||= failure.isSessionLost
     this.#resolveEnded(failure)
     void this.close()
   }
 
-  /** An error outside of every request: a stream that dropped, a message that is none. */
+  /** An error outside of every request: a stream that dropped, or could not be opened. */
   async #suspect(error: unknown): Promise<void> {
-    this.#parts.events.onError(error)
     if (this.client.getNegotiatedProtocolVersion() !== undefined && !this.isOver) await this.judge(error)
+  }
+
+  /** Whether another request of the session is refused as well. Checks that overlap are one. */
+  #isSessionGone(): Promise<boolean> {
+    this.#sessionCheck ??= this.#askForSession().finally(() => {
+      this.#sessionCheck = undefined
+    })
+    return this.#sessionCheck
+  }
+
+  /** A ping may be answered without a session (basic/lifecycle), so a list is asked for where there is one. */
+  async #askForSession(): Promise<boolean> {
+    const options = this.#checkOptions
+    const hasTools = this.client.getServerCapabilities()?.tools !== undefined
+    try {
+      await (hasTools ? this.client.request({ method: 'tools/list' }, options) : this.#sendSign(options))
+      return false
+    } catch (error) {
+      const verdict = this.#parts.transport.judge(error)
+      return verdict.kind === 'session-doubt' || (verdict.kind === 'lost' && verdict.failure.isSessionLost)
+    }
   }
 
   #verifyLife(): void {
@@ -173,24 +269,47 @@ export class Generation {
 
   /** Why the server gives no sign of life, or `undefined` when it does. Checks that overlap are one. */
   #checkLife(): Promise<ConnectionFailure | undefined> {
-    this.#check ??= this.#askForLife().finally(() => {
-      this.#check = undefined
+    this.#lifeCheck ??= this.#askForLife().finally(() => {
+      this.#lifeCheck = undefined
     })
-    return this.#check
+    return this.#lifeCheck
   }
 
-  /** Legacy servers are pinged (utilities/ping); 2026-07-28 has no ping, and discovery is its cheapest request. */
-  async #askForLife(): Promise<ConnectionFailure | undefined> {
+  get #checkOptions(): { timeout: number; signal: AbortSignal } {
     const timeout = Math.min(this.#parts.livenessIntervalMs ?? DEFAULT_CHECK_MS, DEFAULT_CHECK_MS)
-    const options = { timeout, signal: this.#life.signal }
+    return { timeout, signal: this.#life.signal }
+  }
+
+  async #askForLife(): Promise<ConnectionFailure | undefined> {
+    const options = this.#checkOptions
     try {
-      await (this.client.getProtocolEra() === 'modern' ? this.client.discover(options) : this.client.ping(options))
+      await this.#sendSign(options)
       return undefined
     } catch (error) {
       const verdict = this.#parts.transport.judge(error)
-      // Any answer is a sign of life, a refusal too.
-      return verdict.kind === 'alive' ? undefined : this.explain(verdict.error, '')
+      switch (verdict.kind) {
+        case 'alive':
+          // Any answer is a sign of life, a refusal too.
+          return undefined
+        case 'session-doubt':
+          return (await this.#isSessionGone()) ? verdict.confirm() : undefined
+        case 'lost':
+          return verdict.failure
+        case 'unclear': {
+          const isSilent = error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout
+          if (isSilent)
+            return new ConnectionFailure(`the server gave no sign of life for ${options.timeout} ms`)
+          return this.explain(verdict.error, '')
+        }
+      }
     }
+  }
+
+  /** Legacy servers are pinged (utilities/ping); 2026-07-28 has no ping, and discovery is its cheapest request. */
+  async #sendSign(options: RequestOptions): Promise<void> {
+    await (this.client.getProtocolEra() === 'modern'
+      ? this.client.discover(options)
+      : this.client.ping(options))
   }
 
   /** Only a connection without a process behind it can be dead without anybody noticing. */
@@ -223,7 +342,10 @@ export class Generation {
       }
       void keepSubscribed(this.client, { toolsListChanged: true }, this.#life.signal, onOpened, onRefused)
     })
-    await Promise.race([opened, delay(SUBSCRIBE_BOUND_MS, undefined, { ref: false, signal: this.#life.signal }).catch(() => {})])
+    await Promise.race([
+      opened,
+      delay(SUBSCRIBE_BOUND_MS, undefined, { ref: false, signal: this.#life.signal }).catch(() => {}),
+    ])
   }
 }
 

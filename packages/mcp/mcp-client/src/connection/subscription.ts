@@ -2,17 +2,26 @@
  * Keeps a modern connection subscribed to its server's list changes.
  *
  * The SDK opens a subscription once and does not reopen one that the server ended; this does, with backoff, for
- * as long as the connection lives. Invariant: each opening is reported, so that a change made while there was no
- * subscription is not missed.
+ * as long as the connection lives. Invariants: each opening is reported, so that a change made while there was no
+ * subscription is not missed; a server that ends every subscription at once is asked ever less often; one that
+ * does not know subscriptions is not asked again.
  */
 import { setTimeout as delay } from 'node:timers/promises'
-import type { Client, SubscriptionFilter } from '@modelcontextprotocol/client'
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  type Client,
+  type SubscriptionFilter,
+} from '@modelcontextprotocol/client'
 
+/** Wait before the first reopening, in ms; each further one that does not last doubles it. */
 const FIRST_DELAY_MS = 500
+
+/** Longest wait, in ms, and how long a subscription has to last for the waits to start anew. */
 const MAX_DELAY_MS = 30_000
 
 /**
- * Stay subscribed until the signal aborts.
+ * Stay subscribed until the signal aborts, or the server turns out not to have subscriptions.
  *
  * @param onOpened - called each time that the server acknowledges a subscription.
  * @param onRefused - called with the reason each time that it could not be opened.
@@ -24,16 +33,19 @@ export async function keepSubscribed(
   onOpened: () => void,
   onRefused: (error: unknown) => void,
 ): Promise<void> {
-  for (let failures = 0; !signal.aborted; failures++) {
+  for (let shortOnes = 0; !signal.aborted; shortOnes++) {
+    const startedAt = performance.now()
     try {
       const subscription = await client.listen(filter, { signal })
-      failures = 0
       onOpened()
       await subscription.closed
     } catch (error) {
-      if (!signal.aborted) onRefused(error)
+      if (signal.aborted) return
+      onRefused(error)
+      if (error instanceof ProtocolError && error.code === ProtocolErrorCode.MethodNotFound) return
     }
-    const waitMs = Math.min(FIRST_DELAY_MS * 2 ** Math.min(failures, 10), MAX_DELAY_MS)
+    if (performance.now() - startedAt > MAX_DELAY_MS) shortOnes = 0
+    const waitMs = Math.min(FIRST_DELAY_MS * 2 ** Math.min(shortOnes, 10), MAX_DELAY_MS)
     await delay(waitMs, undefined, { ref: false, signal }).catch(() => {})
   }
 }

@@ -1,11 +1,21 @@
 /**
  * A server's JSON Schema as the model may see it.
  *
- * Invariant: what a schema says in words is shown with hidden characters escaped; what goes on the wire (names,
- * `enum`, `const`, patterns) is never altered. A schema that hides characters in those cannot be shown
- * faithfully either way, so the model gets an open schema instead.
+ * Invariant: what a schema says in words is shown with hidden characters escaped, and cut where it is very long;
+ * what goes on the wire (names, `enum`, `const`, patterns) is never altered. A schema that hides characters in
+ * those cannot be shown faithfully either way, and one that is nested too deeply or too large cannot be shown at
+ * all, so the model gets an open schema instead.
  */
-import { visibleText } from '@deepseek-ai/dsh-mcp-text'
+import { visibleExcerpt, visibleText } from '@deepseek-ai/dsh-mcp-text'
+
+/** Deepest nesting of a tool's schemas; the SDK and the host walk them recursively. */
+export const MAX_SCHEMA_DEPTH = 256
+
+/** Longest description of a tool, or title or description within a schema, in UTF-16 units; a longer one is cut. */
+export const MAX_DESCRIPTION_LENGTH = 16_384
+
+/** Largest schema, as the sum of its names and texts in UTF-16 units; the model gets an open one instead. */
+export const MAX_SCHEMA_LENGTH = 262_144
 
 type Json = Record<string, unknown>
 
@@ -20,9 +30,18 @@ const DATA = new Set(['enum', 'const', 'default', 'examples', 'required', 'depen
 export interface ModelSchema {
   readonly schema: Json
   readonly isOpened: boolean
+  /** Why it was opened, as the end of a sentence about it. */
+  readonly reason?: string
 }
 
-class HiddenWireText extends Error {}
+class Unshowable extends Error {}
+
+/** The text for the model: hidden characters escaped, and cut to {@link MAX_DESCRIPTION_LENGTH}. */
+export function modelText(text: string): string {
+  return text.length > MAX_DESCRIPTION_LENGTH
+    ? visibleExcerpt(text, MAX_DESCRIPTION_LENGTH)
+    : visibleText(text)
+}
 
 /**
  * The schema to show to the model; the same object when nothing in it had to change.
@@ -31,49 +50,66 @@ class HiddenWireText extends Error {}
  */
 export function modelSchema(schema: Json): ModelSchema {
   try {
-    return { schema: showSchema(schema) as Json, isOpened: false }
+    return { schema: new SchemaView().show(schema, 1) as Json, isOpened: false }
   } catch (error) {
-    if (!(error instanceof HiddenWireText || error instanceof RangeError)) throw error
-    return { schema: { type: 'object' }, isOpened: true }
+    if (!(error instanceof Unshowable)) throw error
+    return { schema: { type: 'object' }, isOpened: true, reason: error.message }
   }
 }
 
-function showSchema(node: unknown): unknown {
-  if (Array.isArray(node)) return mapArray(node, showSchema)
-  if (typeof node !== 'object' || node === null) return checkWire(node)
-  return mapObject(node as Json, (key, value) => {
-    if (PROSE.has(key) && typeof value === 'string') return visibleText(value)
-    if (DATA.has(key)) return checkData(value)
-    if (NAMED_SCHEMAS.has(key) && typeof value === 'object' && value !== null) {
-      return mapObject(value as Json, (_, schema) => showSchema(schema))
-    }
-    return showSchema(value)
-  })
-}
+/** One walk over a schema. */
+class SchemaView {
+  #length = 0
 
-function checkData(value: unknown): unknown {
-  if (Array.isArray(value)) value.forEach(checkData)
-  else if (typeof value === 'object' && value !== null) mapObject(value as Json, (_, item) => checkData(item))
-  else checkWire(value)
-  return value
-}
+  show(node: unknown, depth: number): unknown {
+    if (depth > MAX_SCHEMA_DEPTH) throw new Unshowable(`is nested more than ${MAX_SCHEMA_DEPTH} levels deep`)
+    if (Array.isArray(node)) return mapArray(node, (item) => this.show(item, depth + 1))
+    if (typeof node !== 'object' || node === null) return this.#checkWire(node)
+    return this.#mapObject(node as Json, (key, value) => {
+      if (PROSE.has(key) && typeof value === 'string') return this.#count(modelText(value))
+      if (DATA.has(key)) return this.#checkData(value, depth + 1)
+      if (NAMED_SCHEMAS.has(key) && typeof value === 'object' && value !== null) {
+        return this.#mapObject(value as Json, (_, schema) => this.show(schema, depth + 2))
+      }
+      return this.show(value, depth + 1)
+    })
+  }
 
-function checkWire<Value>(value: Value): Value {
-  if (typeof value === 'string' && visibleText(value) !== value) throw new HiddenWireText()
-  return value
+  #checkData(value: unknown, depth: number): unknown {
+    if (depth > MAX_SCHEMA_DEPTH) return this.show(value, depth)
+    if (Array.isArray(value)) for (const item of value) this.#checkData(item, depth + 1)
+    else if (typeof value === 'object' && value !== null) {
+      this.#mapObject(value as Json, (_, item) => this.#checkData(item, depth + 1))
+    } else this.#checkWire(value)
+    return value
+  }
+
+  #checkWire<Value>(value: Value): Value {
+    if (typeof value !== 'string') return value
+    this.#count(value)
+    if (visibleText(value) !== value) throw new Unshowable('hides characters')
+    return value
+  }
+
+  #count(text: string): string {
+    this.#length += text.length
+    if (this.#length > MAX_SCHEMA_LENGTH)
+      throw new Unshowable(`takes more than ${MAX_SCHEMA_LENGTH} characters`)
+    return text
+  }
+
+  #mapObject(object: Json, map: (key: string, value: unknown) => unknown): Json {
+    let isChanged = false
+    const entries = Object.entries(object).map(([key, value]): [string, unknown] => {
+      const mapped = map(this.#checkWire(key), value)
+      isChanged ||= mapped !== value
+      return [key, mapped]
+    })
+    return isChanged ? Object.fromEntries(entries) : object
+  }
 }
 
 function mapArray(items: unknown[], map: (item: unknown) => unknown): unknown[] {
   const mapped = items.map(map)
   return mapped.every((item, index) => item === items[index]) ? items : mapped
-}
-
-function mapObject(object: Json, map: (key: string, value: unknown) => unknown): Json {
-  let isChanged = false
-  const entries = Object.entries(object).map(([key, value]): [string, unknown] => {
-    const mapped = map(checkWire(key), value)
-    isChanged ||= mapped !== value
-    return [key, mapped]
-  })
-  return isChanged ? Object.fromEntries(entries) : object
 }

@@ -1,43 +1,82 @@
 /**
  * Bounds what one message of an HTTP answer can take of memory.
  *
- * Invariant: a JSON body, or one event of an event stream, that passes the limit ends the answer with an error
- * instead of being collected.
+ * Invariants: a JSON body, or one event of an event stream, that passes the limit ends the answer with an error
+ * instead of being collected; of an error page no more than its beginning is read.
  */
+
+/** What is read of the body of an error status, in bytes; it is only looked at for words. */
+const MAX_ERROR_BODY_BYTES = 65_536
 
 const LF = 0x0a
 const CR = 0x0d
 
-/** Bytes after the last blank line of a chunk, or `undefined` when there is none in it. */
-function bytesAfterBlankLine(chunk: Uint8Array): number | undefined {
-  for (let index = chunk.length - 1; index > 0; index--) {
-    const byte = chunk[index]
-    if (byte !== LF && byte !== CR) continue
-    const before = chunk[index - 1]
-    const isBlank = before === byte || (byte === LF && before === CR && chunk[index - 2] === LF)
-    if (isBlank) return chunk.length - index - 1
+/** Counts the bytes of an event stream since its last blank line, wherever the chunks are cut. */
+class EventBytes {
+  #count = 0
+  #isLineEmpty = true
+  #isAfterCr = false
+
+  /** @returns the largest size that an event has reached within the chunk. */
+  add(chunk: Uint8Array): number {
+    let largest = 0
+    for (const byte of chunk) {
+      const isSecondHalf = byte === LF && this.#isAfterCr
+      this.#isAfterCr = byte === CR
+      if (isSecondHalf) continue
+      if (byte !== LF && byte !== CR) {
+        this.#isLineEmpty = false
+        this.#count++
+        continue
+      }
+      if (this.#isLineEmpty) {
+        largest = Math.max(largest, this.#count)
+        this.#count = 0
+      }
+      this.#isLineEmpty = true
+    }
+    return Math.max(largest, this.#count)
   }
-  return undefined
+}
+
+/** What is told of a body that is being read. */
+export interface BodyEvents {
+  /** Some of it arrived. */
+  onData?(): void
+  /** The limit is passed; makes the error that the reader gets. Called once. */
+  onOverflow(): Error
+}
+
+/** Whether the body is an event stream, by its declared type. */
+export function isEventStream(response: Response): boolean {
+  return (
+    response.headers.get('content-type')?.trimStart().toLowerCase().startsWith('text/event-stream') === true
+  )
 }
 
 /**
  * The same response with a bounded body.
  *
  * @param maxBytes - largest JSON body, or event of an event stream.
- * @param onOverflow - called once when the limit is passed, and makes the error that the reader gets.
  */
-export function boundedBody(response: Response, maxBytes: number, onOverflow: () => Error): Response {
-  if (response.body === null) return response
-  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
-  let bytes = 0
+export function boundedBody(response: Response, maxBytes: number, events: BodyEvents): Response {
+  const { status, statusText, headers, body } = response
+  if (body === null) return response
+  const event = response.ok && isEventStream(response) ? new EventBytes() : undefined
+  let total = 0
   const limit = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
-      const rest = isStream ? bytesAfterBlankLine(chunk) : undefined
-      bytes = rest ?? bytes + chunk.length
-      if (bytes > maxBytes) controller.error(onOverflow())
-      else controller.enqueue(chunk)
+      events.onData?.()
+      total += chunk.length
+      if (!response.ok && total > MAX_ERROR_BODY_BYTES) {
+        controller.enqueue(chunk.subarray(0, MAX_ERROR_BODY_BYTES - total + chunk.length))
+        controller.terminate()
+      } else if ((event?.add(chunk) ?? total) > maxBytes) {
+        controller.error(events.onOverflow())
+      } else {
+        controller.enqueue(chunk)
+      }
     },
   })
-  const { status, statusText, headers } = response
-  return new Response(response.body.pipeThrough(limit), { status, statusText, headers })
+  return new Response(body.pipeThrough(limit), { status, statusText, headers })
 }

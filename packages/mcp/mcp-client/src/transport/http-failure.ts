@@ -4,7 +4,13 @@
  * Pure: it reads errors and statuses, and decides nothing but words and kinds.
  */
 import { visibleLine } from '@deepseek-ai/dsh-mcp-text'
-import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client'
+import {
+  InsufficientScopeError,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+} from '@modelcontextprotocol/client'
 
 /** Longest excerpt of a server's answer in a reason, in characters. */
 const MAX_EXCERPT_LENGTH = 160
@@ -65,27 +71,52 @@ export function networkReason(error: unknown, url: URL): string {
   return `the request to ${url.host} failed: ${visibleLine(deepestMessage(error), MAX_EXCERPT_LENGTH)}`
 }
 
-/** What a reason about an HTTP status has to know of the request. */
-export interface StatusContext {
+/** What a reason about an HTTP answer has to know of the exchange. */
+export interface ExchangeContext {
   readonly url: URL
   /** Whether `headers.Authorization` is configured. */
   readonly hasCredentials: boolean
+  /** Where the last redirect that was answered points to. */
+  readonly redirectTarget?: URL | undefined
+  /** Takes the secrets out of a server's words, before they are cut. */
+  redact(text: string): string
 }
 
-function unauthorizedReason({ url, hasCredentials }: StatusContext): string {
+function unauthorizedReason({ url, hasCredentials }: ExchangeContext): string {
   const step = hasCredentials
     ? 'the configured headers.Authorization was not accepted; check that it is valid and has not expired'
     : 'put credentials into headers.Authorization'
   return `${displayUrl(url)} requires authorization (HTTP 401); ${step}`
 }
 
+function redirectReason(status: number, { url, redirectTarget }: ExchangeContext): string {
+  const target = redirectTarget === undefined ? 'elsewhere' : `to ${displayUrl(redirectTarget)}`
+  return `${displayUrl(url)} redirects ${target} (HTTP ${status}), and that was not followed, so that nothing of "headers" is sent there; if it is the intended server, set "url" to it`
+}
+
+/** What a server says in the body of an error status: the message of a JSON-RPC error, or the beginning of the text. */
+function excerptOf(body: string, { redact }: ExchangeContext): string {
+  const text = redact(body)
+  if (/^\s*<(!doctype|html)/i.test(text)) return 'an HTML page'
+  try {
+    const { message } = (JSON.parse(text) as { error: { message: unknown } }).error
+    if (typeof message === 'string') return visibleLine(message.trim(), MAX_EXCERPT_LENGTH)
+  } catch {
+    // It is not JSON-RPC, so it is shown as it is.
+  }
+  return visibleLine(text.trim(), MAX_EXCERPT_LENGTH)
+}
+
+function bodyOf(error: SdkHttpError): string {
+  const { text } = error.data
+  return typeof text === 'string' ? text : (error.statusText ?? '')
+}
+
 /** The reason of an answer with an error status. */
-function statusReason(error: SdkHttpError, context: StatusContext): string {
-  const { url } = context
-  const shown = displayUrl(url)
+function statusReason(error: SdkHttpError, context: ExchangeContext): string {
+  const shown = displayUrl(context.url)
   const { status } = error
-  // The SDK's text for a redirect that it did not follow says where to and what to do.
-  if (status >= 300 && status < 400) return `HTTP ${status}: ${visibleLine(error.message, 300)}`
+  if (status >= 300 && status < 400) return redirectReason(status, context)
   switch (status) {
     case 401:
       return unauthorizedReason(context)
@@ -98,10 +129,15 @@ function statusReason(error: SdkHttpError, context: StatusContext): string {
     case 429:
       return `${shown} limits the rate of requests (HTTP 429)`
   }
-  const text = typeof error.data['text'] === 'string' ? error.data['text'] : (error.statusText ?? '')
-  const excerpt = /^\s*<(!doctype|html)/i.test(text) ? 'an HTML page' : visibleLine(text.trim(), MAX_EXCERPT_LENGTH)
+  const excerpt = excerptOf(bodyOf(error), context)
   const said = excerpt === '' ? '' : `: ${excerpt}`
   return `${shown} ${status >= 500 ? 'is not available' : 'refused the request'} (HTTP ${status}${said})`
+}
+
+/** The reason of an answer that is no answer of an MCP server, although its status says success. */
+function contentReason(type: unknown, shown: string): string {
+  const got = typeof type === 'string' ? visibleLine(type, 60) : 'no content type'
+  return `${shown} answered with ${got} instead of JSON; it may be a login page, a proxy's error, or not an MCP endpoint: check "url" and "headers"`
 }
 
 /**
@@ -109,16 +145,27 @@ function statusReason(error: SdkHttpError, context: StatusContext): string {
  *
  * @param error - what a request or the negotiation threw.
  */
-export function httpReason(error: unknown, context: StatusContext): string | undefined {
+export function httpReason(error: unknown, context: ExchangeContext): string | undefined {
   const shown = displayUrl(context.url)
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (cause instanceof SdkHttpError) return statusReason(cause, context)
-    if (cause.name === 'UnauthorizedError') return unauthorizedReason(context)
-    if (cause instanceof SdkError && cause.code === SdkErrorCode.ClientHttpUnexpectedContent) {
-      const type = visibleLine(String((cause.data as { contentType?: unknown } | undefined)?.contentType), 60)
-      return `${shown} answered with ${type} instead of JSON; it may be a login page, a proxy's error, or not an MCP endpoint: check "url" and "headers"`
+    if (cause instanceof InsufficientScopeError) {
+      const scope =
+        cause.requiredScope === undefined
+          ? ''
+          : `: ${visibleLine(context.redact(cause.requiredScope), MAX_EXCERPT_LENGTH)}`
+      return `${shown} refuses access (HTTP 403); the credentials in "headers" lack a scope${scope}`
     }
-    if (cause instanceof SyntaxError) return `${shown} answered with invalid JSON: ${visibleLine(cause.message, MAX_EXCERPT_LENGTH)}`
+    if (cause instanceof SdkError && cause.code === SdkErrorCode.ClientHttpUnexpectedContent) {
+      return contentReason((cause.data as { contentType?: unknown } | undefined)?.contentType, shown)
+    }
+    if (cause instanceof SyntaxError) {
+      return `${shown} answered with invalid JSON: ${visibleLine(context.redact(cause.message), MAX_EXCERPT_LENGTH)}`
+    }
+    // The SDK checks messages with Zod, whose errors print as a page of JSON.
+    if (cause.name === 'ZodError' || cause.name === '$ZodError') {
+      return `${shown} answered with JSON that is not JSON-RPC; it may not be an MCP endpoint: check "url"`
+    }
   }
   return undefined
 }
@@ -132,34 +179,53 @@ export type HttpVerdict =
   | 'request'
   /** The server no longer knows the session, and did not execute the request. */
   | 'session-lost'
+  /** Somebody says that there is no session, but it may be a tool that means something else by it. */
+  | 'session-doubt'
   /** The server cannot serve now. */
   | 'unavailable'
   /** It may be gone: only another exchange can tell. */
   | 'unclear'
 
-const SESSION_REFUSAL = /session.{0,40}(not found|expired|invalid|unknown|terminated|does not exist)|(no|missing|invalid|unknown|expired)( or (missing|invalid|expired))?( valid)? session|not initialized/i
+/** How servers say, each in its own words, that a request does not belong to a session, or came before `initialize`. */
+const SESSION_REFUSAL =
+  /\bsession\b.{0,60}\b(not found|not exist|expired|invalid|unknown|terminated|closed|missing|required)|\b(no|not|missing|invalid|unknown|expired|without)\b.{0,30}\bsession\b|\bnot (been )?initialized\b|\bexpect(ed)? initialize\b/i
 
-/** JSON-RPC codes that servers send for a lost session where the specification has HTTP 404. */
-const SESSION_ERROR_CODES = new Set([-32000, -32001, -32600])
+/** Of a refusal, this much is looked at. */
+const MAX_REFUSAL_LENGTH = 2000
+
+/**
+ * JSON-RPC codes that come with such words where the specification has HTTP 404: implementation-defined ones,
+ * and the one for an invalid request. Codes for bad parameters and internal errors are a tool's own.
+ */
+const REFUSAL_CODES = new Set([-32_000, -32_001, -32_002, -32_600])
+
+/** The server does not speak the negotiated protocol revision (any more). */
+const UNSUPPORTED_PROTOCOL_VERSION = -32_022
+
+function readsAsRefusal(text: string): boolean {
+  return SESSION_REFUSAL.test(text.slice(0, MAX_REFUSAL_LENGTH))
+}
+
+function judgeStatus(error: SdkHttpError, hadSession: boolean): HttpVerdict {
+  const { status } = error
+  // Many servers have no GET route at all and answer 404 there while the session is fine.
+  if (error.code === SdkErrorCode.ClientHttpFailedToOpenStream) return 'unclear'
+  if (hadSession && (status === 404 || status === 410)) return 'session-lost'
+  if (UNAVAILABLE_STATUSES.has(status)) return 'unavailable'
+  if (status >= 500) return 'unclear'
+  return status >= 400 && readsAsRefusal(bodyOf(error)) ? 'session-doubt' : 'request'
+}
 
 /**
  * Judge an error.
  *
- * @param hadSession - whether the request carried a session id; without one, no session can be lost.
+ * @param hadSession - whether the request carried a session id; without one, a 404 is about the path.
  */
 export function judgeHttpError(error: unknown, hadSession: boolean): HttpVerdict {
-  if (error instanceof SdkHttpError) {
-    const { status } = error
-    // Many servers have no GET route at all and answer 404 there while the session is fine.
-    if (error.code === SdkErrorCode.ClientHttpFailedToOpenStream) return 'unclear'
-    const text = typeof error.data['text'] === 'string' ? error.data['text'] : ''
-    if (hadSession && (status === 404 || status === 410 || (status === 400 && SESSION_REFUSAL.test(text)))) return 'session-lost'
-    if (UNAVAILABLE_STATUSES.has(status)) return 'unavailable'
-    return status >= 500 ? 'unclear' : 'request'
-  }
+  if (error instanceof SdkHttpError) return judgeStatus(error, hadSession)
   if (error instanceof ProtocolError) {
-    const isRefusal = hadSession && SESSION_ERROR_CODES.has(error.code) && SESSION_REFUSAL.test(error.message)
-    return isRefusal ? 'session-lost' : 'request'
+    const isRefusal = REFUSAL_CODES.has(error.code) && readsAsRefusal(error.message)
+    return isRefusal || error.code === UNSUPPORTED_PROTOCOL_VERSION ? 'session-doubt' : 'request'
   }
   if (error instanceof SdkError) return error.code === SdkErrorCode.RequestTimeout ? 'unclear' : 'request'
   // The SDK reports a dropped stream as a plain error.

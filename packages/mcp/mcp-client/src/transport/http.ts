@@ -2,10 +2,12 @@
  * A server that is reached over Streamable HTTP, through the SDK's transport.
  *
  * Owns the connection pool, the streams of running requests, and the end of the session. Invariants: a request
- * whose stream ends without an answer is answered with an error, so that no call waits for what cannot come; a
- * cancelled request's stream is closed; after {@link HttpTransport.close} no socket is left, and the server was
- * told that the session is over, within a bound. An authorization provider will be one more option here.
+ * that can no longer be answered is answered with an error, so that no call waits for what cannot come; a
+ * cancelled request's stream is closed; after {@link HttpTransport.close} no socket and no timer is left, and the
+ * server was told that the session is over, within a bound. An authorization provider will be one more option
+ * here.
  */
+import { AsyncLocalStorage } from 'node:async_hooks'
 import {
   isJSONRPCNotification,
   isJSONRPCRequest,
@@ -18,23 +20,22 @@ import {
 import { Agent, fetch } from 'undici'
 import { ConnectionFailure, reasonOf } from '../diagnostics/failure.ts'
 import type { Redactor } from '../diagnostics/redactor.ts'
-import { boundedBody } from './bounded-body.ts'
+import { boundedBody, isEventStream } from './bounded-body.ts'
 import { httpReason, judgeHttpError, networkReason, parseRetryAfter } from './http-failure.ts'
+import { RESUMPTION_PACE, StreamResumption } from './stream-resumption.ts'
 import type { ServerTransport, TransportVerdict } from './types.ts'
 
 /** How long the server may take to acknowledge the end of a session, in ms. */
 const TERMINATE_BOUND_MS = 1000
 
-/** How the SDK resumes an event stream that dropped; the supervisor notices a server that is gone before. */
-const STREAM_RESUMPTION = {
-  initialReconnectionDelay: 500,
-  maxReconnectionDelay: 30_000,
-  reconnectionDelayGrowFactor: 2,
-  maxRetries: 10,
-}
+/** How long requests that the server has not begun to answer are waited for when their session is lost, in ms. */
+const SETTLE_BOUND_MS = 500
 
 /** JSON-RPC code of the answer that stands in for one that can no longer come. */
-const STREAM_ENDED_CODE = -32099
+const NO_ANSWER_CODE = -32_099
+
+/** Marks such an answer: what comes over the wire is never this object. */
+const NO_ANSWER = Object.freeze({})
 
 /** Where to connect, and with what. */
 export interface HttpOptions {
@@ -49,41 +50,59 @@ type SendOptions = NonNullable<Parameters<StreamableHTTPClientTransport['send']>
 
 /** The Streamable HTTP transport of one connection. */
 export class HttpTransport extends StreamableHTTPClientTransport implements ServerTransport {
+  /** Called when the server's own event stream was opened again: what was announced meanwhile is not known. */
+  declare onresume?: () => void
   readonly #options: HttpOptions
   readonly #pool: Agent
+  readonly #resumption: StreamResumption
+  /** The request that an exchange is for, and whether it is answered with an event stream. */
+  readonly #current = new AsyncLocalStorage<{ hasStream: boolean }>()
   /** Requests without an answer yet, and what closes their streams. */
   readonly #running = new Map<RequestKey, AbortController>()
+  /** Requests that the server has not begun to answer. */
+  readonly #unanswered = new Set<Promise<void>>()
   #ending: Promise<void> | undefined
   /** Why the connection ended by itself. */
   #failure: ConnectionFailure | undefined
   #isSessionGone = false
+  #hasOpenedStream = false
   /** Until when the server asked to be left alone, in ms since the epoch. */
   #retryAt = 0
+  #redirectTarget: URL | undefined
 
   constructor(options: HttpOptions) {
     // Calls may take longer and streams may be silent for longer than undici's own deadlines.
     const pool = new Agent({ headersTimeout: 0, bodyTimeout: 0 })
+    const resumption = new StreamResumption()
     const exchange: FetchLike = (url, init) => this.#exchange(url, init)
     super(options.url, {
       requestInit: { headers: options.headers },
       fetch: exchange,
-      reconnectionOptions: STREAM_RESUMPTION,
+      reconnectionOptions: RESUMPTION_PACE,
+      reconnectionScheduler: (resume, delayMs) => resumption.schedule(resume, delayMs),
     })
     this.#options = options
     this.#pool = pool
-    this.onmessage = (message: JSONRPCMessage) => {
-      if (!('method' in message) && message.id !== undefined) this.#running.delete(message.id)
+    this.#resumption = resumption
+    this.onmessage = (message: JSONRPCMessage) => this.#noteAnswer(message)
+  }
+
+  override async start(): Promise<void> {
+    // The SDK's negotiation replaces the handler for as long as it lasts.
+    const { onmessage } = this
+    this.onmessage = (message) => {
+      this.#noteAnswer(message)
+      onmessage?.(message)
     }
+    await super.start()
   }
 
   override async send(message: JSONRPCMessage, options: SendOptions = {}): Promise<void> {
     if (isJSONRPCRequest(message)) return this.#sendRequest(message, options)
-    await super.send(message, options)
     if (isJSONRPCNotification(message) && message.method === 'notifications/cancelled') {
-      const cancelled = message.params?.['requestId'] as RequestKey
-      this.#running.get(cancelled)?.abort()
-      this.#running.delete(cancelled)
+      this.#release(message.params?.['requestId'] as RequestKey)?.abort()
     }
+    await super.send(message, options)
   }
 
   explain(error: unknown, phase: string): ConnectionFailure {
@@ -91,37 +110,37 @@ export class HttpTransport extends StreamableHTTPClientTransport implements Serv
     for (let cause = error; cause instanceof Error; cause = cause.cause) {
       if (cause instanceof ConnectionFailure) return cause
     }
-    const { url, headers, redactor } = this.#options
-    const hasCredentials = Object.keys(headers).some((name) => name.toLowerCase() === 'authorization')
+    const { redactor } = this.#options
     const reason =
-      error === undefined ? 'the connection was closed' : (httpReason(error, { url, hasCredentials }) ?? reasonOf(error, redactor))
+      error === undefined ? 'the connection was closed' : (this.#reasonOf(error) ?? reasonOf(error, redactor))
     const retryAfterMs = Math.max(0, this.#retryAt - Date.now())
-    return new ConnectionFailure(redactor.redact(phase === '' ? reason : `${reason} (${phase})`), { retryAfterMs, cause: error })
+    return new ConnectionFailure(redactor.redact(phase === '' ? reason : `${reason} (${phase})`), {
+      retryAfterMs,
+      cause: error,
+    })
   }
 
   judge(error: unknown): TransportVerdict {
     if (error instanceof ConnectionFailure) return { kind: 'unclear', error }
-    if (error instanceof ProtocolError && error.code === STREAM_ENDED_CODE) {
+    if (error instanceof ProtocolError && error.data === NO_ANSWER) {
       return { kind: 'unclear', error: new ConnectionFailure(error.message, { cause: error }) }
     }
-    const failure = this.explain(error, '')
-    // What the server or the SDK said about the request itself is better than the transport's view of it.
-    const said = error instanceof SdkHttpError ? failure : error
     switch (judgeHttpError(error, this.sessionId !== undefined)) {
       case 'session-lost':
-        this.#isSessionGone = true
-        return this.#lost(new ConnectionFailure('the server no longer knows the session', { isSessionLost: true, cause: error }))
+        return this.#lost(this.#loseSession(error))
+      case 'session-doubt':
+        return { kind: 'session-doubt', error: this.#inWords(error), confirm: () => this.#loseSession(error) }
       case 'unavailable':
-        return this.#lost(failure)
+        return this.#lost(this.explain(error, ''))
       case 'unclear':
-        return { kind: 'unclear', error: said }
+        return { kind: 'unclear', error: this.#inWords(error) }
       case 'request':
-        return { kind: 'alive', error: said }
+        return { kind: 'alive', error: this.#inWords(error) }
     }
   }
 
-  #lost(failure: ConnectionFailure): TransportVerdict {
-    return { kind: 'lost', failure, error: failure }
+  async settle(): Promise<void> {
+    await within(SETTLE_BOUND_MS, Promise.allSettled(this.#unanswered))
   }
 
   override close(): Promise<void> {
@@ -133,11 +152,15 @@ export class HttpTransport extends StreamableHTTPClientTransport implements Serv
     const { onclose } = this
     delete this.onclose
     onclose?.()
+    for (const stream of this.#running.values()) stream.abort()
     if (this.sessionId !== undefined && !this.#isSessionGone) {
-      const timeout = new Promise<void>((resolve) => setTimeout(resolve, TERMINATE_BOUND_MS).unref())
-      await Promise.race([this.terminateSession().catch(() => {}), timeout])
+      await within(
+        TERMINATE_BOUND_MS,
+        this.terminateSession().catch(() => {}),
+      )
     }
     await super.close()
+    this.#resumption.cancel()
     await this.#pool.destroy()
   }
 
@@ -146,44 +169,131 @@ export class HttpTransport extends StreamableHTTPClientTransport implements Serv
     this.#running.set(message.id, stream)
     const { requestSignal, onRequestStreamEnd } = options
     requestSignal?.addEventListener('abort', () => this.#running.delete(message.id), { once: true })
-    try {
-      await super.send(message, {
+    const exchange = { hasStream: false }
+    const sending = this.#current.run(exchange, () =>
+      super.send(message, {
         ...options,
-        requestSignal: requestSignal === undefined ? stream.signal : AbortSignal.any([stream.signal, requestSignal]),
-        // A subscription watches its own stream; any other request gets an answer in the server's stead.
-        onRequestStreamEnd: onRequestStreamEnd ?? (() => this.#answerFor(message.id)),
-      })
+        requestSignal:
+          requestSignal === undefined ? stream.signal : AbortSignal.any([stream.signal, requestSignal]),
+        onRequestStreamEnd: () => {
+          // A subscription watches its own stream.
+          if (onRequestStreamEnd === undefined)
+            this.#answerFor(message.id, 'ended its answer before it was complete')
+          else if (this.#release(message.id) !== undefined) onRequestStreamEnd()
+        },
+      }),
+    )
+    this.#unanswered.add(sending)
+    try {
+      await sending
     } catch (error) {
       this.#running.delete(message.id)
       throw error
+    } finally {
+      this.#unanswered.delete(sending)
     }
+    if (!exchange.hasStream) this.#answerFor(message.id, 'took the request and did not answer it')
   }
 
-  /** The stream of a request is over; if its answer did not come, it will not come any more. */
-  #answerFor(id: RequestKey): void {
-    if (!this.#running.delete(id)) return
-    const message = `${this.#options.url.host} ended the answer before it was complete`
-    this.onmessage?.({ jsonrpc: '2.0', id, error: { code: STREAM_ENDED_CODE, message } })
+  #noteAnswer(message: JSONRPCMessage): void {
+    if (!('method' in message) && message.id !== undefined) this.#release(message.id)
+  }
+
+  #release(id: RequestKey): AbortController | undefined {
+    const stream = this.#running.get(id)
+    this.#running.delete(id)
+    return stream
+  }
+
+  /** Answer a request in the server's stead, if its answer did not come: it will not come any more. */
+  #answerFor(id: RequestKey, what: string): void {
+    if (this.#release(id) === undefined) return
+    const error = { code: NO_ANSWER_CODE, message: `${this.#options.url.host} ${what}`, data: NO_ANSWER }
+    this.onmessage?.({ jsonrpc: '2.0', id, error })
   }
 
   async #exchange(url: string | URL, init: RequestInit | undefined): Promise<Response> {
     let response: Response
     try {
       // undici's own types and those of the platform name the same things twice.
-      response = (await fetch(url, { ...init, dispatcher: this.#pool } as Parameters<typeof fetch>[1])) as unknown as Response
+      response = (await fetch(url, { ...init, dispatcher: this.#pool } as Parameters<
+        typeof fetch
+      >[1])) as unknown as Response
     } catch (error) {
       if (init?.signal?.aborted === true) throw error
-      throw new ConnectionFailure(networkReason(error, new URL(url)), { cause: error })
+      const reason = networkReason(error, new URL(url))
+      throw new ConnectionFailure(this.#options.redactor.redact(reason), { cause: error })
     }
-    const retryAfterMs = response.ok ? undefined : parseRetryAfter(response.headers.get('retry-after'), Date.now())
+    this.#noteHeaders(response, new URL(url))
+    const isStream = response.ok && isEventStream(response)
+    const current = this.#current.getStore()
+    if (current !== undefined) current.hasStream ||= isStream
+    const isOwnStream = isStream && init?.method === 'GET'
+    if (isOwnStream) this.#noteStream(new Headers(init.headers).has('last-event-id'))
+    return boundedBody(response, this.#options.maxMessageBytes, {
+      onData: () => {
+        if (isOwnStream) this.#resumption.progressed()
+      },
+      onOverflow: () => this.#overflow(),
+    })
+  }
+
+  #noteHeaders(response: Response, url: URL): void {
+    if (response.ok) return
+    const retryAfterMs = parseRetryAfter(response.headers.get('retry-after'), Date.now())
     if (retryAfterMs !== undefined) this.#retryAt = Date.now() + retryAfterMs
-    return boundedBody(response, this.#options.maxMessageBytes, () => this.#overflow())
+    const location = response.headers.get('location') ?? ''
+    this.#redirectTarget = URL.canParse(location, url.href) ? new URL(location, url) : undefined
+  }
+
+  /** The server's own event stream is open, or one that goes on where it was cut. */
+  #noteStream(isResumed: boolean): void {
+    if (this.#hasOpenedStream && !isResumed) this.onresume?.()
+    this.#hasOpenedStream = true
   }
 
   #overflow(): Error {
     const { maxMessageBytes } = this.#options
-    this.#failure = new ConnectionFailure(`the server sent a message of more than ${maxMessageBytes} bytes (maxMessageBytes)`)
+    this.#failure = new ConnectionFailure(
+      `the server sent a message of more than ${maxMessageBytes} bytes (maxMessageBytes)`,
+    )
     void this.close()
     return this.#failure
   }
+
+  #reasonOf(error: unknown): string | undefined {
+    const { url, headers, redactor } = this.#options
+    const hasCredentials = Object.keys(headers).some((name) => name.toLowerCase() === 'authorization')
+    const redact = (text: string) => redactor.redact(text)
+    return httpReason(error, { url, hasCredentials, redirectTarget: this.#redirectTarget, redact })
+  }
+
+  /** An error of one request in better words than the SDK's, where there are any. */
+  #inWords(error: unknown): unknown {
+    if (this.#reasonOf(error) === undefined) return error
+    const failure = this.explain(error, '')
+    // A status below 500 is a refusal; anything else leaves open what the server did.
+    const isRefusal = error instanceof SdkHttpError && error.status < 500
+    return isRefusal ? new Error(failure.message, { cause: error }) : failure
+  }
+
+  #loseSession(error: unknown): ConnectionFailure {
+    this.#isSessionGone = true
+    return new ConnectionFailure('the server no longer knows the session', {
+      isSessionLost: true,
+      cause: error,
+    })
+  }
+
+  #lost(failure: ConnectionFailure): TransportVerdict {
+    return { kind: 'lost', failure, error: failure }
+  }
+}
+
+/** Wait for something, but not longer than a bound. */
+async function within(boundMs: number, wanted: Promise<unknown>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, boundMs).unref()
+  await Promise.race([wanted, promise])
+  clearTimeout(timer)
 }

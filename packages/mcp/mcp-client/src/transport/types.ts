@@ -8,6 +8,11 @@ export type TransportVerdict =
   | { readonly kind: 'alive'; readonly error?: unknown }
   /** Another exchange has to tell. */
   | { readonly kind: 'unclear'; readonly error: unknown }
+  /**
+   * Either the server refused the request because it does not know the session, or a tool has an error that
+   * reads like that: another request of the session has to tell. `confirm` takes the session for lost.
+   */
+  | { readonly kind: 'session-doubt'; readonly error: unknown; confirm(): ConnectionFailure }
   /** The connection is lost. */
   | { readonly kind: 'lost'; readonly error?: unknown; readonly failure: ConnectionFailure }
 
@@ -18,6 +23,8 @@ export type TransportVerdict =
  * left, and `onclose` has been called by then, before anything is waited for.
  */
 export interface ServerTransport extends Transport {
+  /** Called when notifications of the server may have been missed. Only a transport with gaps calls it. */
+  onresume?: (() => void) | undefined
   /**
    * The failure that an error stands for, with what only the transport knows: the exit of the process, its last
    * output, the HTTP exchange.
@@ -28,4 +35,9 @@ export interface ServerTransport extends Transport {
   explain(error: unknown, phase: string): ConnectionFailure
   /** Judge the connection by an error that a request on it met. */
   judge(error: unknown): TransportVerdict
+  /**
+   * Wait, within a bound, until the server has answered or refused what it has not begun to answer. Only a
+   * transport that can lose its session and still get answers has this.
+   */
+  settle?(): Promise<void>
 }
