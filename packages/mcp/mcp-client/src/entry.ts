@@ -62,6 +62,7 @@ export class Entry {
       transport: config.endpoint.transport,
       policy: config.reconnect,
       isStartFatal: config.failOnStartupError,
+      callTimeoutMs: config.toolCallTimeoutMs,
       makeGeneration: (negotiation, events) =>
         new Generation({
           clientInfo: CLIENT_INFO,

@@ -9,7 +9,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import {
   ProtocolError,
-  ProtocolErrorCode,
+  METHOD_NOT_FOUND,
   type Client,
   type SubscriptionFilter,
 } from '@modelcontextprotocol/client'
@@ -42,7 +42,7 @@ export async function keepSubscribed(
     } catch (error) {
       if (signal.aborted) return
       onRefused(error)
-      if (error instanceof ProtocolError && error.code === ProtocolErrorCode.MethodNotFound) return
+      if (error instanceof ProtocolError && error.code === METHOD_NOT_FOUND) return
     }
     if (performance.now() - startedAt > MAX_DELAY_MS) shortOnes = 0
     const waitMs = Math.min(FIRST_DELAY_MS * 2 ** Math.min(shortOnes, 10), MAX_DELAY_MS)

@@ -22,6 +22,8 @@ export interface SupervisorParts {
   readonly policy: ResolvedReconnect
   /** Whether a first attempt that fails is the last one. */
   readonly isStartFatal: boolean
+  /** How long a call may take, in ms. */
+  readonly callTimeoutMs: number
   /** Make a generation; it is not connected yet. */
   makeGeneration(negotiation: Negotiation, events: GenerationEvents): Generation
   /**
@@ -88,10 +90,10 @@ export class Supervisor {
    */
   async use<Result>(send: (generation: Generation) => Promise<Result>, signal: AbortSignal): Promise<Result> {
     try {
-      return await this.#send(await this.#live(), send, signal)
+      return await this.#send(await this.#live(signal), send, signal)
     } catch (error) {
       if (!(error instanceof ConnectionFailure && error.isSessionLost)) throw error
-      return await this.#send(await this.#live(), send, signal)
+      return await this.#send(await this.#live(signal), send, signal)
     }
   }
 
@@ -134,7 +136,9 @@ export class Supervisor {
     } catch (error) {
       await this.#generation?.close()
       if (this.#isDisposed) return
-      const failure = this.#generation?.explain(error, 'while the tools were listed') ?? new ConnectionFailure(String(error))
+      const failure =
+        this.#generation?.explain(error, 'while the tools were listed') ??
+        new ConnectionFailure(String(error))
       this.#outage = afterFailure(this.#outage)
       this.#recover(failure, cause === 'start' && this.#parts.isStartFatal)
     }
@@ -148,7 +152,8 @@ export class Supervisor {
     try {
       generation = await this.#openWith(negotiation)
     } catch (error) {
-      const isWorthAnother = error instanceof ConnectionFailure && error.hasExited && negotiation !== LEGACY_NEGOTIATION
+      const isWorthAnother =
+        error instanceof ConnectionFailure && error.hasExited && negotiation !== LEGACY_NEGOTIATION
       if (!isWorthAnother || this.#isDisposed) throw error
       generation = await this.#openWith(LEGACY_NEGOTIATION).catch(() => Promise.reject(error))
     }
@@ -179,14 +184,14 @@ export class Supervisor {
   #lose(generation: Generation, failure: ConnectionFailure): void {
     if (this.#state?.kind !== 'connected' || this.#state.generation !== generation) return
     void generation.close()
-    const hasServed = generation.hasServed
-    if (failure.isSessionLost && (hasServed || this.#outage.failures === 0)) {
-      // A server that takes every new session and then forgets it must run into the backoff.
-      if (!hasServed) this.#outage = afterFailure(this.#outage)
+    const lost = afterLoss(this.#outage, performance.now() - this.#connectedAtMs, this.#parts.policy)
+    // A server that takes every new session and then forgets it must run into the backoff.
+    if (failure.isSessionLost && (generation.hasServed || lost.failures <= 1)) {
+      if (!generation.hasServed) this.#outage = lost
       this.#begin('session-lost')
       return
     }
-    this.#outage = afterLoss(this.#outage, performance.now() - this.#connectedAtMs, this.#parts.policy)
+    this.#outage = lost
     this.#recover(failure, false)
   }
 
@@ -209,8 +214,11 @@ export class Supervisor {
     if (this.#state !== undefined) this.#parts.publish(this.#state)
   }
 
-  async #live(): Promise<Generation> {
-    if (this.#state?.kind === 'connecting' && this.#state.cause === 'session-lost') await this.#state.settled
+  /** The live generation. A session that is being replaced is waited for, but not longer than a call may take. */
+  async #live(signal: AbortSignal): Promise<Generation> {
+    if (this.#state?.kind === 'connecting' && this.#state.cause === 'session-lost') {
+      await settledWithin(this.#state.settled, signal, this.#parts.callTimeoutMs)
+    }
     if (this.#state?.kind === 'connected') return this.#state.generation
     throw unavailableError(this.#parts.serverName, this.#state, this.#parts.policy)
   }
@@ -231,4 +239,19 @@ export class Supervisor {
       throw judgement.error
     }
   }
+}
+
+/**
+ * Wait until a promise settles, but no longer than a bound.
+ *
+ * @throws the reason of the signal when it aborts first.
+ */
+async function settledWithin(wanted: Promise<void>, signal: AbortSignal, boundMs: number): Promise<void> {
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>()
+  const timer = setTimeout(end, boundMs)
+  signal.addEventListener('abort', () => end(), { once: true })
+  if (signal.aborted) end()
+  await Promise.race([wanted, ended])
+  clearTimeout(timer)
+  signal.throwIfAborted()
 }

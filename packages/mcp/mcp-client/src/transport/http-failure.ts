@@ -61,6 +61,7 @@ export function networkReason(error: unknown, url: URL): string {
     case 'ERR_SSL_WRONG_VERSION_NUMBER':
     case 'ERR_SSL_PACKET_LENGTH_TOO_LONG':
       return `${url.host} does not speak TLS; if the server is plain HTTP, write http: in "url"`
+    case undefined:
   }
   if (code?.startsWith('HPE_')) {
     return `the answer of ${url.host} is not HTTP (${code}); if the server speaks TLS, write https: in "url"`
@@ -79,7 +80,7 @@ export interface ExchangeContext {
   /** Where the last redirect that was answered points to. */
   readonly redirectTarget?: URL | undefined
   /** Takes the secrets out of a server's words, before they are cut. */
-  redact(text: string): string
+  readonly redact: (text: string) => string
 }
 
 function unauthorizedReason({ url, hasCredentials }: ExchangeContext): string {

@@ -216,9 +216,8 @@ export class HttpTransport extends StreamableHTTPClientTransport implements Serv
     let response: Response
     try {
       // undici's own types and those of the platform name the same things twice.
-      response = (await fetch(url, { ...init, dispatcher: this.#pool } as Parameters<
-        typeof fetch
-      >[1])) as unknown as Response
+      const options = { ...init, dispatcher: this.#pool } as Parameters<typeof fetch>[1]
+      response = await fetch(url, options)
     } catch (error) {
       if (init?.signal?.aborted === true) throw error
       const reason = networkReason(error, new URL(url))
