@@ -16,7 +16,8 @@ const MAX_TYPE = 255
 const MAX_URI = 2000
 
 /** A part of the projection: server's text yet to be escaped, or an image to be shown or described. */
-export type Part = { readonly kind: 'text'; readonly text: string } | { readonly kind: 'image'; readonly image: ImageContent }
+export type Part =
+  { readonly kind: 'text'; readonly text: string } | { readonly kind: 'image'; readonly image: ImageContent }
 
 /**
  * Whether a block is for the model: it names no audience, or the assistant among it (specification,
@@ -31,7 +32,9 @@ export function isForAssistant(block: McpBlock): boolean {
 /** The part that stands for a block. */
 export function partOf(block: McpBlock): Part {
   if (!isKnownBlock(block)) {
-    return text(`[content of the unknown type ${JSON.stringify(visibleLine(block.type, MAX_NAME))}, not shown]`)
+    return text(
+      `[content of the unknown type ${JSON.stringify(visibleLine(block.type, MAX_NAME))}, not shown]`,
+    )
   }
   switch (block.type) {
     case 'text':

@@ -38,7 +38,9 @@ export function callError(caller: Caller, what: string, error: unknown): McpCall
       options,
     )
   }
-  const message = visibleExcerpt(caller.redactor.redact(error instanceof Error ? error.message : String(error)))
+  const message = visibleExcerpt(
+    caller.redactor.redact(error instanceof Error ? error.message : String(error)),
+  )
   const verb = error instanceof ProtocolError ? `was refused with code ${error.code}` : 'failed'
   return new McpCallError(`${what} ${verb}: ${message}`, 'MCP_PROTOCOL_ERROR', options)
 }
@@ -56,7 +58,10 @@ export async function callTool(
 ): Promise<RawToolResult> {
   const what = `MCP tool ${JSON.stringify(visibleExcerpt(tool.name, 100))} of server "${caller.serverName}"`
   if (tool.execution?.taskSupport === 'required') {
-    throw new McpCallError(`${what} runs only as a task, and this client does not support tasks. Use another tool.`, 'MCP_UNSUPPORTED')
+    throw new McpCallError(
+      `${what} runs only as a task, and this client does not support tasks. Use another tool.`,
+      'MCP_UNSUPPORTED',
+    )
   }
   try {
     return await caller.supervisor.use(

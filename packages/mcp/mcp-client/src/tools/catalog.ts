@@ -32,7 +32,9 @@ export function buildCatalog(serverName: string, tools: readonly Tool[]): Catalo
   for (const tool of tools) {
     const name = publicToolName(serverName, tool.name)
     if (catalog.has(name)) {
-      throw new CatalogError(`the server lists the tool ${JSON.stringify(visibleLine(tool.name, 100))} twice, so its list is invalid`)
+      throw new CatalogError(
+        `the server lists the tool ${JSON.stringify(visibleLine(tool.name, 100))} twice, so its list is invalid`,
+      )
     }
     catalog.set(name, tool)
   }

@@ -81,7 +81,10 @@ export function createMcpToolDefinition(ctx: Context, options: McpToolOptions): 
     ctx.logger.warn('results of %s are not held to its output schema any more: %s', visibleLine(name), reason)
   })
   if (input.isOpened) {
-    ctx.logger.warn('the input schema of %s hides characters, so the model gets an open one', visibleLine(name))
+    ctx.logger.warn(
+      'the input schema of %s hides characters, so the model gets an open one',
+      visibleLine(name),
+    )
   }
   if (contract.unsupported !== undefined) {
     const message = 'the output schema of %s is not part of its tool definition: %s'
@@ -131,7 +134,9 @@ export function createMcpToolDefinition(ctx: Context, options: McpToolOptions): 
 async function readSuccess(rawName: string, contract: OutputContract, raw: unknown): Promise<McpResult> {
   const invalid = (violation: string, cause?: unknown) => {
     const what = `MCP tool ${JSON.stringify(visibleLine(rawName, 100))}`
-    return new McpCallError(`${what} returned an invalid result: ${violation}.`, 'MCP_INVALID_RESULT', { cause })
+    return new McpCallError(`${what} returned an invalid result: ${violation}.`, 'MCP_INVALID_RESULT', {
+      cause,
+    })
   }
   const { result, isError } = await readResult(raw).catch((error: unknown) => {
     if (error instanceof InvalidResultError) throw invalid(error.message, error)

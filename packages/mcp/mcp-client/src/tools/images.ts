@@ -5,7 +5,11 @@
  * not taken has a reason that a model can read; nothing here throws for what a server sent.
  */
 import type { Context } from '@deepseek-ai/cordis'
-import type { ImageAdmissionErrorCode, ImageAttachmentRef, SaveImageAttachment } from '@deepseek-ai/dsh-attachment'
+import type {
+  ImageAdmissionErrorCode,
+  ImageAttachmentRef,
+  SaveImageAttachment,
+} from '@deepseek-ai/dsh-attachment'
 import type AttachmentStore from '@deepseek-ai/dsh-attachment'
 import type { ToolExecution } from '@deepseek-ai/dsh-tools'
 import type { ImageContent } from '@modelcontextprotocol/client'
@@ -84,7 +88,8 @@ async function readImage(store: AttachmentStore, image: ImageContent): Promise<S
   const declared = image.mimeType.toLowerCase()
   const mediaType = mediaTypes.find((type) => type === (ALIASES[declared] ?? declared))
   if (mediaType === undefined) return `only ${mediaTypes.join(', ')} can be shown`
-  if (decodedBytes(image.data) > maxImageBytes) return `the attachment store takes at most ${maxImageBytes} bytes an image`
+  if (decodedBytes(image.data) > maxImageBytes)
+    return `the attachment store takes at most ${maxImageBytes} bytes an image`
   const data = await decodeCanonical(image.data)
   return data === undefined ? 'its data is not canonical base64' : { data, mediaType }
 }

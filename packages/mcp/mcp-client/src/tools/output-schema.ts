@@ -5,7 +5,11 @@
  * schemas know nothing of each other, their `$id`s included.
  */
 import { visibleExcerpt, visibleLine } from '@deepseek-ai/dsh-mcp-text'
-import { assertSupportedJsonSchema, validateJsonSchemaValue, type JsonSchemaNode, type JsonValue } from '@deepseek-ai/dsh-tools'
+import {
+  assertSupportedJsonSchema,
+  validateJsonSchemaValue,
+  type JsonSchemaNode,
+} from '@deepseek-ai/dsh-tools'
 import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/client/validators/cf-worker'
 import { modelSchema } from './model-schema.ts'
 import { withTimeLimit } from './time-limit.ts'
@@ -42,19 +46,31 @@ export function outputContract(
   advertised: Record<string, unknown> | undefined,
   onUncheckable: (reason: string) => void,
 ): OutputContract {
-  if (advertised === undefined) return { schema: canonicalSchema(undefined), unsupported: undefined, check: () => undefined }
-  const { schema, isOpened } = modelSchema(advertised)
+  if (advertised === undefined)
+    return { schema: canonicalSchema(undefined), unsupported: undefined, check: () => undefined }
+  const { schema, isOpened } = modelSchema(withoutMarks(advertised))
   const reason = isOpened ? 'it hides characters' : unsupportedReason(schema)
-  const find = reason === undefined ? hostCheck(schema as JsonSchemaNode) : guardedCheck(advertised, onUncheckable)
+  const find = reason === undefined ? hostCheck(schema) : guardedCheck(advertised, onUncheckable)
   return {
-    schema: canonicalSchema(reason === undefined ? (schema as JsonSchemaNode) : {}),
+    schema: canonicalSchema(reason === undefined ? schema : {}),
     unsupported: reason,
     check(structuredContent) {
-      if (structuredContent === undefined) return 'there is no structured content, which the output schema asks for'
+      if (structuredContent === undefined)
+        return 'there is no structured content, which the output schema asks for'
       const violation = find(structuredContent)
       return violation === undefined ? undefined : visibleExcerpt(violation, MAX_VIOLATION)
     },
   }
+}
+
+/**
+ * The schema without what generators put at the root of every schema, which constrains nothing and would put it
+ * outside of the host's subset.
+ */
+function withoutMarks(schema: Record<string, unknown>): Record<string, unknown> {
+  const isMark = (key: string) =>
+    key === '$schema' || key === '$id' || key === '$comment' || key.startsWith('x-')
+  return Object.fromEntries(Object.entries(schema).filter(([key]) => !isMark(key)))
 }
 
 function canonicalSchema(structuredContent: JsonSchemaNode | undefined): JsonSchemaNode {
@@ -66,7 +82,12 @@ function canonicalSchema(structuredContent: JsonSchemaNode | undefined): JsonSch
         description:
           'MCP content blocks, complete: { type: "text", text } | { type: "image" or "audio", data (base64), mimeType } | ' +
           '{ type: "resource_link", uri, name } | { type: "resource", resource: { uri, text or blob (base64) } }',
-        items: { type: 'object', properties: { type: { type: 'string' } }, required: ['type'], additionalProperties: true },
+        items: {
+          type: 'object',
+          properties: { type: { type: 'string' } },
+          required: ['type'],
+          additionalProperties: true,
+        },
       },
       structuredContent: structuredContent ?? {},
     },
@@ -86,7 +107,7 @@ function unsupportedReason(schema: unknown): string | undefined {
 
 function hostCheck(schema: JsonSchemaNode): (value: unknown) => string | undefined {
   return (value) => {
-    const violations = validateJsonSchemaValue(schema, value as JsonValue, 'structuredContent')
+    const violations = validateJsonSchemaValue(schema, value, 'structuredContent')
     return violations.length === 0 ? undefined : violations.join('; ')
   }
 }

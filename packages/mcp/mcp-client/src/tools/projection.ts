@@ -95,7 +95,8 @@ function draft(result: McpResult, silence: Silence): readonly (Part | { kind: 'j
   const shown = content.filter(isForAssistant)
   const parts = shown.map(partOf)
   const hasText = shown.some((block) => block.type === 'text' && (block as TextContent).text.trim() !== '')
-  if (structuredContent !== undefined && !hasText) return [...parts, { kind: 'json', value: structuredContent }]
+  if (structuredContent !== undefined && !hasText)
+    return [...parts, { kind: 'json', value: structuredContent }]
   if (parts.length > 0) return parts
   return [{ kind: 'text', text: content.length === 0 ? silence.empty : silence.notForAssistant }]
 }

@@ -6,7 +6,13 @@
  * cannot hold (`undefined` fields, negative zero); a block of a type that nobody knows is kept as it is.
  */
 import { setImmediate } from 'node:timers/promises'
-import type { AudioContent, EmbeddedResource, ImageContent, ResourceLink, TextContent } from '@modelcontextprotocol/client'
+import type {
+  AudioContent,
+  EmbeddedResource,
+  ImageContent,
+  ResourceLink,
+  TextContent,
+} from '@modelcontextprotocol/client'
 
 /** A block of a type that this version of the protocol does not have. */
 export interface UnknownBlock {
@@ -60,7 +66,11 @@ export async function readResult(raw: unknown): Promise<{ result: McpResult; isE
   if (typeof isError !== 'boolean') throw new InvalidResultError('isError is neither true nor false')
   const content = raw['content'] ?? (structuredContent !== undefined || isError ? [] : undefined)
   if (!Array.isArray(content)) throw new InvalidResultError('content is not a list of blocks')
-  const result = await toJson({ content, ...(structuredContent !== undefined && { structuredContent }) })
+  const blocks: readonly unknown[] = content
+  const result = await toJson({
+    content: blocks,
+    ...(structuredContent !== undefined && { structuredContent }),
+  })
   for (const [index, block] of result.content.entries()) checkBlock(block, `content[${index}]`)
   return { result: result as McpResult, isError }
 }
@@ -71,7 +81,8 @@ export function isKnownBlock(block: McpBlock): block is KnownBlock {
 }
 
 function checkBlock(block: unknown, at: string): void {
-  if (!isRecord(block) || typeof block['type'] !== 'string') throw new InvalidResultError(`${at} is not a content block`)
+  if (!isRecord(block) || typeof block['type'] !== 'string')
+    throw new InvalidResultError(`${at} is not a content block`)
   if (!Object.hasOwn(REQUIRED_STRINGS, block['type'])) return
   for (const field of REQUIRED_STRINGS[block['type']]!) checkString(block, field, at)
   if (block['type'] !== 'resource') return

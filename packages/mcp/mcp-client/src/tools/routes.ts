@@ -28,7 +28,10 @@ export function routeOf(agent: RouteHolder | undefined): ModelRoute | undefined 
  *
  * @param ctx - where the model service is looked up.
  */
-export async function modelObstacle(ctx: Context, exec: Pick<ToolExecution, 'agent' | 'signal'>): Promise<string | undefined> {
+export async function modelObstacle(
+  ctx: Context,
+  exec: Pick<ToolExecution, 'agent' | 'signal'>,
+): Promise<string | undefined> {
   const llm = ctx.get('llm')
   const route = routeOf(exec.agent)
   if (llm === undefined || route === undefined) return 'it is not known which model reads this'

@@ -1,0 +1,269 @@
+/**
+ * Takes the long strings of large JSON messages out of a stream of bytes, piece by piece as they arrive, and puts
+ * them back when the rest is parsed.
+ *
+ * A message is parsed in one go, and a tool may return tens of megabytes in one string: reading it would hold up
+ * the event loop for hundreds of ms, and hold it several times in memory (decision 0012).
+ *
+ * Invariants: a message that is not large passes byte for byte; what is put back is exactly what parsing the
+ * message as it came would have given; an invalid string makes its message invalid.
+ */
+import { randomUUID } from 'node:crypto'
+import { StringDecoder } from 'node:string_decoder'
+
+/** A line of fewer bytes is not looked at. */
+export const LARGE_MESSAGE_BYTES = 1 << 18
+
+/** A string of fewer bytes stays in its message. */
+export const LONG_STRING_BYTES = 1 << 16
+
+const LF = 0x0a
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+
+/** Stands in a message for a string that is not valid JSON, and is not valid JSON either. */
+const INVALID = '\u0000'
+
+/** What one stream has in {@link LongStrings}. */
+interface Account {
+  /** UTF-16 units. */
+  length: number
+}
+
+/** Strings that were taken out of the messages of one connection and not yet put back. */
+export class LongStrings {
+  readonly #mark = `long-string:${randomUUID()}:`
+  readonly #kept = new Map<string, { text: string; account: Account }>()
+  readonly #maxLength: number
+  #count = 0
+
+  /**
+   * @param maxLength - how many UTF-16 units are kept of one stream. Only the strings of messages that turned out
+   *   to be invalid stay; the oldest are dropped then.
+   */
+  constructor(maxLength: number) {
+    this.#maxLength = maxLength
+  }
+
+  /** How many strings are kept. */
+  get size(): number {
+    return this.#kept.size
+  }
+
+  /** Keep a string. Returns what stands for it: ASCII that no server can know. */
+  keep(text: string, account: Account): string {
+    for (const [mark, kept] of this.#kept) {
+      if (account.length + text.length <= this.#maxLength) break
+      if (kept.account === account) this.#take(mark)
+    }
+    const mark = `${this.#mark}${this.#count++}`
+    this.#kept.set(mark, { text, account })
+    account.length += text.length
+    return mark
+  }
+
+  /** Drop what is left of a stream. */
+  drop(account: Account): void {
+    for (const [mark, kept] of this.#kept) if (kept.account === account) this.#take(mark)
+  }
+
+  /** Put back, in place, every string that was taken out of a parsed message. */
+  restore(message: object): void {
+    if (this.#kept.size === 0) return
+    const pending = [message]
+    for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
+      let hasLongKey = false
+      for (const [key, item] of Object.entries(node) as [string, unknown][]) {
+        hasLongKey ||= this.#kept.has(key)
+        if (typeof item === 'object' && item !== null) pending.push(item)
+        else if (typeof item === 'string' && item.startsWith(this.#mark)) define(node, key, this.#take(item))
+      }
+      if (hasLongKey) this.#restoreKeys(node)
+    }
+  }
+
+  #restoreKeys(node: object): void {
+    for (const [key, item] of Object.entries(node)) {
+      Reflect.deleteProperty(node, key)
+      define(node, this.#take(key), item)
+    }
+  }
+
+  #take(mark: string): string {
+    const kept = this.#kept.get(mark)
+    if (kept === undefined) return mark
+    this.#kept.delete(mark)
+    kept.account.length -= kept.text.length
+    return kept.text
+  }
+}
+
+/** Sets a field like JSON does, whatever it is called. */
+function define(node: object, key: string, value: unknown): void {
+  Object.defineProperty(node, key, { value, writable: true, enumerable: true, configurable: true })
+}
+
+/**
+ * Takes long strings out of one stream of lines, each of which holds a message or a part of one. JSON holds no line
+ * feed inside of a string, so that whatever a line is, the next one starts afresh.
+ */
+export class StringLifter {
+  readonly #strings: LongStrings
+  readonly #account: Account = { length: 0 }
+  /** The line as far as it came, until it is a large one. */
+  #line: Buffer[] = []
+  #lineBytes = 0
+  #string: LongString | undefined
+  #output: Buffer[] = []
+
+  /** @param strings - keeps what is taken out. */
+  constructor(strings: LongStrings) {
+    this.#strings = strings
+  }
+
+  /** Take what arrived. Returns what is passed on, which may be nothing yet. */
+  push(chunk: Buffer): Buffer {
+    let start = 0
+    for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, start)) {
+      this.#add(chunk.subarray(start, end))
+      this.#endLine()
+      this.#output.push(chunk.subarray(end, end + 1))
+      start = end + 1
+    }
+    this.#add(chunk.subarray(start))
+    return this.#flush()
+  }
+
+  /** Returns what is left when the stream ends. */
+  end(): Buffer {
+    this.#endLine()
+    return this.#flush()
+  }
+
+  /** Drop what was taken out and never put back. */
+  drop(): void {
+    this.#strings.drop(this.#account)
+  }
+
+  #flush(): Buffer {
+    const output = this.#output
+    this.#output = []
+    return output.length === 1 ? output[0]! : Buffer.concat(output)
+  }
+
+  #add(part: Buffer): void {
+    if (part.length === 0) return
+    this.#lineBytes += part.length
+    if (this.#lineBytes < LARGE_MESSAGE_BYTES) {
+      this.#line.push(part)
+      return
+    }
+    for (const held of this.#line) this.#scan(held)
+    this.#line = []
+    this.#scan(part)
+  }
+
+  #endLine(): void {
+    this.#output.push(...this.#line, ...(this.#string?.unfinished() ?? []))
+    this.#line = []
+    this.#lineBytes = 0
+    this.#string = undefined
+  }
+
+  #scan(part: Buffer): void {
+    let start = 0
+    while (start < part.length) {
+      if (this.#string === undefined) {
+        const quote = part.indexOf(QUOTE, start)
+        const end = quote === -1 ? part.length : quote + 1
+        this.#output.push(part.subarray(start, end))
+        if (quote !== -1) this.#string = new LongString()
+        start = end
+      } else {
+        const end = this.#string.add(part.subarray(start))
+        if (end === -1) return
+        this.#output.push(...this.#string.finish((text) => this.#strings.keep(text, this.#account)))
+        this.#output.push(part.subarray(start + end, start + end + 1))
+        this.#string = undefined
+        start += end + 1
+      }
+    }
+  }
+}
+
+/** One string of a message, without its quotes, as it arrives. */
+class LongString {
+  /** The bytes, as long as they are few. */
+  #bytes: Buffer[] = []
+  #length = 0
+  #isEscaped = false
+  #decoder: StringDecoder | undefined
+  /** The beginning of an escape whose end did not arrive yet. */
+  #rest = ''
+  #text = ''
+  #isInvalid = false
+
+  /** Add what belongs to the string. Returns where its closing quote is, or -1 when it is not in there. */
+  add(part: Buffer): number {
+    const end = this.#findEnd(part)
+    const own = end === -1 ? part : part.subarray(0, end)
+    this.#length += own.length
+    if (this.#length < LONG_STRING_BYTES) {
+      this.#bytes.push(own)
+      return end
+    }
+    this.#decoder ??= new StringDecoder('utf8')
+    for (const held of this.#bytes) this.#decode(this.#decoder.write(held))
+    this.#bytes = []
+    this.#decode(this.#decoder.write(own))
+    return end
+  }
+
+  /**
+   * What stands for the string in its message.
+   *
+   * @param keep - takes the string if it is a long one.
+   */
+  finish(keep: (text: string) => string): Buffer[] {
+    if (this.#decoder === undefined) return this.#bytes
+    this.#decode(this.#decoder.end(), true)
+    return [Buffer.from(this.#isInvalid ? INVALID : keep(this.#text))]
+  }
+
+  /** What is passed on of a string that its line cut off; such a message is invalid anyway. */
+  unfinished(): Buffer[] {
+    return this.#bytes
+  }
+
+  #findEnd(part: Buffer): number {
+    let index = this.#isEscaped ? 1 : 0
+    while (index < part.length && part[index] !== QUOTE) index += part[index] === BACKSLASH ? 2 : 1
+    this.#isEscaped = index > part.length
+    return index < part.length ? index : -1
+  }
+
+  #decode(written: string, isLast = false): void {
+    if (this.#isInvalid) return
+    const text = this.#rest + written
+    const whole = isLast ? text.length : wholeEscapes(text)
+    this.#rest = text.slice(whole)
+    try {
+      this.#text += JSON.parse(`"${text.slice(0, whole)}"`) as string
+    } catch {
+      this.#isInvalid = true
+      this.#text = ''
+    }
+  }
+}
+
+/** How much of a text ends with a whole escape, or with none. */
+function wholeEscapes(text: string): number {
+  const last = text.lastIndexOf('\\')
+  // `\uXXXX` is the longest.
+  if (last < text.length - 5 || last === -1) return text.length
+  let first = last
+  while (first > 0 && text[first - 1] === '\\') first--
+  const isEscape = (last - first) % 2 === 0
+  const length = text[last + 1] === 'u' ? 6 : 2
+  return isEscape && last + length > text.length ? last : text.length
+}
