@@ -130,7 +130,6 @@ export async function startHost(options: HostOptions = {}): Promise<TestHost> {
   let toolChanges = 0
   let attachmentsHome: string | undefined
   let llm: ScriptedLlm | undefined
-  let disposal: Promise<void> | undefined
 
   async function dispose(): Promise<void> {
     const children = [...ctx.registry.values()]
@@ -205,7 +204,7 @@ export async function startHost(options: HostOptions = {}): Promise<TestHost> {
     status: async (serverName, match, waitOptions) => await statuses.wait(serverName, match, waitOptions),
     logText: () => logs.text(),
     leaks: () => growth(before),
-    dispose: () => (disposal ??= dispose()),
-    [Symbol.asyncDispose]: () => (disposal ??= dispose()),
+    dispose,
+    [Symbol.asyncDispose]: dispose,
   }
 }

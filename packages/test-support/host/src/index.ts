@@ -2,6 +2,7 @@
 
 export { defaultModels, startAgentHost } from './agent-host.ts'
 export type { AgentHost, AgentHostOptions, HostAgent, HostAgentOptions } from './agent-host.ts'
+export { eventually } from './eventually.ts'
 export { startHost } from './host.ts'
 export type { CallOptions, HostOptions, HostPrompt, HostScope, TestHost } from './host.ts'
 export { descendants, growth, holdings, isAlive } from './leaks.ts'

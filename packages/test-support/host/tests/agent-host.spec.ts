@@ -1,5 +1,6 @@
 import type { ContentBlock } from '@deepseek-ai/dsh-llm'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { eventually } from '../src/index.ts'
 import { forever, greet, openAgentHost } from './support.ts'
 
 const textOf = (blocks: readonly ContentBlock[]) =>
@@ -61,7 +62,7 @@ describe('an agent host', () => {
     host.llm.script({ calls: [{ name: 'forever' }] })
     const agent = await host.agent()
     agent.submit('go')
-    await vi.waitFor(() => expect(agent.events('tool/call')).toHaveLength(1))
+    await eventually(() => expect(agent.events('tool/call')).toHaveLength(1))
     agent.agent.cancel({ kind: 'user' })
     await agent.agent.whenIdle()
     const [result] = agent.events('tool/result')

@@ -2,9 +2,10 @@ import { existsSync } from 'node:fs'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { Context } from '@deepseek-ai/cordis'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import {
   descendants,
+  eventually,
   growth,
   holdings,
   isAlive,
@@ -311,7 +312,7 @@ describe('disposal', () => {
     const host = await startHost({ mode: 'code', attachments: true, timer: true, llm: { plain: ['text'] } })
     const running = host.call('run_code', { code: 'await new Promise(() => {})', description: 'never ends' })
     host.ctx.interval(() => {}, 1000)
-    await vi.waitFor(() => expect(host.leaks().resources).toHaveProperty('MessagePort'))
+    await eventually(() => expect(host.leaks().resources).toHaveProperty('MessagePort'))
     expect((await timers.live()).join('\n')).toContain('cordis-plugin-timer')
     await host.dispose()
     expect(await running).toMatchObject({ isError: true })
@@ -337,6 +338,41 @@ describe('leaks', () => {
     await once(child, 'close')
     expect(growth(before).processes).toEqual([])
     expect(isAlive(grandchild)).toBe(false)
+  })
+})
+
+describe('zombies', () => {
+  it('are not alive', async () => {
+    const before = holdings()
+    // After exec nobody waits for the first sleep: it stays a zombie until its parent ends.
+    const child = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 600'])
+    const [line] = (await once(child.stdout, 'data')) as [Buffer]
+    const zombie = Number(line.toString())
+    await eventually(() => expect(isAlive(zombie)).toBe(false))
+    await eventually(() =>
+      expect(growth(before).processes.map(({ command }) => command)).toEqual(['sleep 600']),
+    )
+    expect(() => process.kill(zombie, 0)).not.toThrow()
+    child.kill()
+    await once(child, 'close')
+  })
+})
+
+describe('eventually', () => {
+  it('returns what the check returns as soon as it passes', async () => {
+    let tries = 0
+    const check = async () => {
+      if (++tries < 3) throw new Error('not yet')
+      return tries
+    }
+    expect(await eventually(check)).toBe(3)
+  })
+
+  it('throws the last failure when the time is up', async () => {
+    const never = () => {
+      throw new Error('never')
+    }
+    await expect(eventually(never, 1)).rejects.toThrow('never')
   })
 })
 
