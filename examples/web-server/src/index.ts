@@ -44,12 +44,15 @@ export async function apply(ctx: Context): Promise<void> {
     server.once('error', reject)
     server.listen(0, '127.0.0.1', resolve)
   })
-  ctx.effect(() => async () => {
-    const closed = new Promise((resolve) => server.close(resolve))
-    server.closeAllConnections()
-    await handler.close()
-    await closed
-  }, 'web-server')
+  ctx.effect(
+    () => async () => {
+      const closed = new Promise((resolve) => server.close(resolve))
+      server.closeAllConnections()
+      await handler.close()
+      await closed
+    },
+    'web-server',
+  )
   const { port } = server.address() as AddressInfo
   ctx.provide('webServer', { url: `http://127.0.0.1:${port}/mcp` })
 }

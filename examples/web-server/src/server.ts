@@ -11,7 +11,8 @@ const hits = z.object({ hits: z.array(z.object({ slug: z.string(), title: z.stri
 /** The page of a slug as a resource, or as the text of a tool. */
 function pageText(slug: string): string {
   const page = pages.get(slug)
-  if (page === undefined) throw new Error(`there is no page ${JSON.stringify(slug)}; search finds the pages there are`)
+  if (page === undefined)
+    throw new Error(`there is no page ${JSON.stringify(slug)}; search finds the pages there are`)
   return page.text
 }
 
@@ -57,7 +58,9 @@ export function createHandbook(): McpServer {
       }),
     }),
     { description: 'One page of the handbook.', mimeType: 'text/markdown' },
-    (uri, { slug }) => ({ contents: [{ uri: uri.href, mimeType: 'text/markdown', text: pageText(String(slug)) }] }),
+    (uri, { slug }) => ({
+      contents: [{ uri: uri.href, mimeType: 'text/markdown', text: pageText(String(slug)) }],
+    }),
   )
   server.registerResource('icon', 'handbook://icon.png', { mimeType: 'image/png' }, (uri) => ({
     contents: [{ uri: uri.href, mimeType: 'image/png', blob: icon }],

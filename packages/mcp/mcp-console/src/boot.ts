@@ -1,0 +1,95 @@
+/**
+ * Boots a composition with the real loader and include plugins, and observes it.
+ *
+ * Invariant: after `dispose` nothing of it is left, server processes included.
+ */
+import { readFile } from 'node:fs/promises'
+import { basename, dirname, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { Context } from '@deepseek-ai/cordis'
+import { Loader, ModuleLoader } from '@deepseek-ai/cordis-plugin-loader'
+import { visibleLine } from '@deepseek-ai/dsh-mcp-text'
+import { findProblems, type Problem } from './composition/problems.ts'
+import { Servers } from './composition/servers.ts'
+import { moduleUrl, type TreeConfig } from './composition/tree.ts'
+import { CommandError } from './exit.ts'
+
+/** Id of the row that mounts the file. */
+const ROOT_ID = 'composition'
+
+/** What to boot. */
+export interface BootOptions {
+  /** The file, absolute or relative to the working directory. */
+  readonly config: string
+  /** Follow edits of the file and of plugins, where the composition mounts the plugin for that. Default `false`. */
+  readonly isWatching?: boolean
+  /** Which servers to start. Default: all. */
+  readonly isWanted?: ((serverName: string) => boolean) | undefined
+}
+
+/** A composition at work. */
+export interface Booted extends AsyncDisposable {
+  readonly ctx: Context
+  readonly servers: Servers
+  /** How the file is called in messages. */
+  readonly file: string
+  /** Settles when every row has loaded, and every server's first attempt is over. */
+  settled(): Promise<void>
+  /** What is wrong with the rows, once the composition has settled. */
+  problems(): Promise<Problem[]>
+  /** End everything. Idempotent. */
+  dispose(): Promise<void>
+}
+
+async function checkReadable(path: string): Promise<void> {
+  try {
+    await readFile(path)
+  } catch (error) {
+    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT'
+    const reason = isMissing
+      ? 'there is no such file; create it, or name another one with --config PATH'
+      : (error as Error).message
+    throw new CommandError(
+      'unusable',
+      `cannot read the composition ${visibleLine(path)}: ${visibleLine(reason)}`,
+    )
+  }
+}
+
+/**
+ * Start loading a composition. Does not wait for it: see {@link Booted.settled}.
+ *
+ * @throws {CommandError} when the file cannot be read, or this Node was started without access to its loader.
+ */
+export async function boot(options: BootOptions): Promise<Booted> {
+  const path = resolve(options.config)
+  await checkReadable(path)
+  if (ModuleLoader.fromInternal() === undefined) {
+    throw new CommandError(
+      'unusable',
+      'Node has to be started with --expose-internals, for the loader of the composition; use the installed dsh-mcp program, or `node --expose-internals FILE`',
+    )
+  }
+  const ctx = new Context()
+  ctx.baseUrl = pathToFileURL(`${dirname(path)}/`).href
+  const loading = await ctx.plugin(Loader)
+  const servers = new Servers(ctx)
+  const config: TreeConfig = {
+    path: pathToFileURL(path).href,
+    isWatching: options.isWatching ?? false,
+    isWanted: options.isWanted,
+  }
+  await ctx.loader.create({ id: ROOT_ID, name: moduleUrl, config } as Parameters<Loader['create']>[0])
+  const file = basename(path)
+  let disposal: Promise<void> | undefined
+  const dispose = () => (disposal ??= loading.dispose())
+  return {
+    ctx,
+    servers,
+    file,
+    settled: () => ctx.loader.await(),
+    problems: () => findProblems({ loader: ctx.loader, rootId: ROOT_ID, file }),
+    dispose,
+    [Symbol.asyncDispose]: dispose,
+  }
+}

@@ -1,0 +1,72 @@
+/** `dsh-mcp call TOOL [ARGS]`: one call, shown as the model would read it. */
+import type { Readable } from 'node:stream'
+import { visibleLine } from '@deepseek-ai/dsh-mcp-text'
+import { CommandError, type Outcome } from '../exit.ts'
+import { byteCount, renderContent } from '../render/content.ts'
+import { didYouMean } from '../render/suggest.ts'
+import { readArguments } from './arguments.ts'
+import { saveBinaries } from './save.ts'
+import { inSession, printProblems, requireServer, type Common, type Session } from './session.ts'
+import { callTool, registry } from './tool-call.ts'
+import { serverOf } from './tools.ts'
+
+/** Options of the command. */
+export interface CallOptions extends Common {
+  /** The registered name. */
+  readonly tool: string
+  /** The arguments as written; see {@link readArguments}. */
+  readonly args: string | undefined
+  readonly stdin: Readable
+  /** Write images and other binary blocks to files in this folder. */
+  readonly saveTo: string | undefined
+}
+
+/** Run the command. */
+export async function call(options: CallOptions): Promise<Outcome> {
+  const { tool, output } = options
+  const args = await readArguments(options.args, options.stdin)
+  // The name says which server it takes; the others need not start.
+  const isWanted = tool.startsWith('mcp__')
+    ? (server: string) => serverOf(tool, [server]) !== null
+    : undefined
+  return await inSession(options, { isWanted }, async (session) => {
+    await requireTool(session, tool)
+    const result = await callTool(session, tool, args, `the call of ${tool}`)
+    const saved = options.saveTo === undefined ? [] : await saveBinaries(result.value, options.saveTo)
+    for (const { path, bytes } of saved)
+      output.note(`${byteCount(bytes)} written to ${visibleLine(path, 400)}`)
+    if (options.saveTo !== undefined && saved.length === 0)
+      output.note('the result has no binary block to save')
+    const { isError, content, value = null } = result
+    if (options.json) output.json({ isError, content, value })
+    else output.result(renderContent(content))
+    return isError ? 'failed' : 'ok'
+  })
+}
+
+/** @throws {CommandError} with the reason why the tool is not there. */
+async function requireTool(session: Session, tool: string): Promise<void> {
+  if (registry(session).get(tool) !== undefined) return
+  const { servers, file } = session.booted
+  const shown = visibleLine(tool, 100)
+  const server = serverOf(tool, servers.names)
+  if (server !== null) requireServer(session, server)
+  const named = /^mcp__(.+?)__/.exec(tool)?.[1]
+  if (server === null && named !== undefined) {
+    const choice =
+      servers.names.length === 0 ? 'it configures no server' : `its servers are ${servers.names.join(', ')}`
+    const prefixes = servers.names.map((name) => `mcp__${name}__${tool.slice(`mcp__${named}__`.length)}`)
+    throw new CommandError(
+      'unusable',
+      `${file} has no server for the tool ${shown}${didYouMean(tool, prefixes)}; ${choice}`,
+    )
+  }
+  printProblems(session.output, session.problems)
+  const names = registry(session)
+    .schemas()
+    .map(({ name }) => name)
+  throw new CommandError(
+    'unusable',
+    `there is no tool ${shown}${didYouMean(tool, names)}; \`dsh-mcp tools${server === null ? '' : ` ${server}`}\` lists what there is`,
+  )
+}

@@ -1,0 +1,151 @@
+/**
+ * What every command does around its own work: boot the composition, wait for it with words, say what is wrong
+ * with it, and end it again whatever happens.
+ */
+import { setTimeout as delay } from 'node:timers/promises'
+import { boot, type Booted } from '../boot.ts'
+import type { Problem } from '../composition/problems.ts'
+import type { ServerRow } from '../composition/servers.ts'
+import { CommandError, worst, type Outcome } from '../exit.ts'
+import type { Output } from '../output.ts'
+import { didYouMean } from '../render/suggest.ts'
+import { waitFor } from '../wait.ts'
+
+/** Longest wait for the servers, in ms, when the command line says nothing else. */
+export const DEFAULT_START_BOUND_MS = 60_000
+
+/** When the end of the composition is mentioned because it takes time, in ms. */
+const SLOW_END_MS = 1000
+
+/** What the command line says for every command. */
+export interface Common {
+  readonly config: string
+  readonly json: boolean
+  /** Bound for starting the servers and for the call together, in ms; `undefined` for the defaults of each. */
+  readonly timeoutMs: number | undefined
+  readonly output: Output
+  /** Aborts at the first Ctrl-C, with the signal's name as the reason. */
+  readonly interrupt: AbortSignal
+}
+
+/** A composition that has settled, or that the bound has overtaken. */
+export interface Session extends Common {
+  readonly booted: Booted
+  /** Rows that are not running as they should. */
+  readonly problems: readonly Problem[]
+  /** When everything has to be over, as `performance.now()`; `undefined` without `--timeout`. */
+  readonly deadline: number | undefined
+  /** The status table, with what is known to be wrong. */
+  rows(): ServerRow[]
+}
+
+/** How a session is opened. */
+export interface SessionOptions {
+  readonly isWatching?: boolean
+  /** The only servers to start; all by default. */
+  readonly isWanted?: ((serverName: string) => boolean) | undefined
+}
+
+/** The outcome of an interrupt. */
+export function interrupted(signal: AbortSignal): Outcome {
+  return signal.reason as NodeJS.Signals
+}
+
+/** Boot, wait, work, end. */
+export async function inSession(
+  common: Common,
+  options: SessionOptions,
+  work: (session: Session) => Promise<Outcome>,
+): Promise<Outcome> {
+  const deadline = common.timeoutMs === undefined ? undefined : performance.now() + common.timeoutMs
+  const booted = await boot({ config: common.config, ...options })
+  try {
+    const boundMs = common.timeoutMs ?? DEFAULT_START_BOUND_MS
+    const waited = await waitFor(booted.settled(), {
+      boundMs,
+      signal: common.interrupt,
+      onSlow: (seconds) => common.output.note(`still starting after ${seconds} s: ${pending(booted)}`),
+    })
+    if (waited.kind === 'interrupted') return interrupted(common.interrupt)
+    const problems = waited.kind === 'done' ? await booted.problems() : []
+    const fatal = problems.find(({ row }) => row === booted.file)
+    if (fatal !== undefined) throw new CommandError('unusable', `${fatal.row}: ${fatal.message}`)
+    return await work({
+      ...common,
+      booted,
+      problems,
+      deadline,
+      rows: () => withProblems(booted.servers.rows(), problems, waited.kind === 'late' ? boundMs : undefined),
+    })
+  } finally {
+    await end(booted, common.output)
+  }
+}
+
+function pending({ servers }: Booted): string {
+  const names = servers.connecting
+  return names.length === 0 ? 'the rows of the composition' : names.join(', ')
+}
+
+async function end(booted: Booted, output: Output): Promise<void> {
+  const over = new AbortController()
+  delay(SLOW_END_MS, undefined, { signal: over.signal }).then(
+    () => output.note('ending the servers; press Ctrl-C again to end them at once'),
+    () => {},
+  )
+  await booted.dispose()
+  over.abort()
+}
+
+function withProblems(
+  rows: ServerRow[],
+  problems: readonly Problem[],
+  lateMs: number | undefined,
+): ServerRow[] {
+  const refused = new Map(problems.map((problem) => [problem.serverName, problem]))
+  return rows.map((row) => {
+    if (row.status === 'connecting' && lateMs !== undefined) {
+      return { ...row, error: `not connected within ${lateMs} ms; --timeout MS waits longer` }
+    }
+    const problem = row.status === 'connecting' ? refused.get(row.serverName) : undefined
+    return problem === undefined ? row : { ...row, status: 'failed', error: problem.message }
+  })
+}
+
+/** Print what is wrong with the rows, except with those that the status table tells of. */
+export function printProblems(output: Output, problems: readonly Problem[]): void {
+  for (const { row, message } of problems) output.error(`${row}: ${message}`)
+}
+
+/** The outcome of a whole composition: of its rows, and of the servers as they are now. */
+export function healthOf({ problems }: Session, rows: readonly ServerRow[]): Outcome {
+  const servers: Outcome = rows.every(({ status }) => status === 'connected') ? 'ok' : 'failed'
+  return worst(servers, ...problems.map(({ outcome }) => outcome))
+}
+
+/**
+ * The one server that a command is about.
+ *
+ * @throws {CommandError} when the composition has no such server, or it is not connected.
+ */
+export function requireServer(session: Session, serverName: string): ServerRow {
+  const rows = session.rows()
+  const row = rows.find((candidate) => candidate.serverName === serverName)
+  if (row === undefined) {
+    printProblems(session.output, session.problems)
+    const names = rows.map((candidate) => candidate.serverName)
+    const choice = names.length === 0 ? 'it configures none' : `its servers are ${names.join(', ')}`
+    throw new CommandError(
+      'unusable',
+      `${session.booted.file} configures no server ${JSON.stringify(serverName)}${didYouMean(serverName, names)}; ${choice}`,
+    )
+  }
+  if (row.status !== 'connected') {
+    const problem = session.problems.find((candidate) => candidate.serverName === serverName)
+    throw new CommandError(
+      problem?.outcome ?? 'failed',
+      `server ${JSON.stringify(serverName)} is ${row.status}${row.error === null ? '' : `: ${row.error}`}`,
+    )
+  }
+  return row
+}

@@ -1,0 +1,60 @@
+/** Calls one registered tool for a command: bounded, interruptible, and with a word when it takes long. */
+import { randomUUID } from 'node:crypto'
+import type { ToolExecutionInput, ToolExecutionResult } from '@deepseek-ai/dsh-tools'
+import { CommandError } from '../exit.ts'
+import { waitFor } from '../wait.ts'
+import { interrupted, type Session } from './session.ts'
+
+/** How long a cancelled call may take to end, in ms, so that its cancellation still reaches the server. */
+const CANCEL_BOUND_MS = 2000
+
+/** The tool registry of a session. */
+export function registry({ booted }: Session) {
+  const tools = booted.ctx.get('tools')
+  if (tools !== undefined) return tools
+  throw new CommandError(
+    'unusable',
+    `${booted.file} has no tool registry; add a row for @deepseek-ai/dsh-tools`,
+  )
+}
+
+/**
+ * Call a tool.
+ *
+ * @param args - a JSON object.
+ * @param what - the call in words, for messages.
+ * @throws {CommandError} when it was interrupted or did not end in time; the server is told to cancel it.
+ */
+export async function callTool(
+  session: Session,
+  name: string,
+  args: Record<string, unknown>,
+  what: string,
+): Promise<ToolExecutionResult> {
+  const cancel = new AbortController()
+  const call = registry(session).execute({
+    callId: randomUUID() as ToolExecutionInput['callId'],
+    name,
+    arguments: args,
+    signal: cancel.signal,
+  })
+  const boundMs =
+    session.deadline === undefined ? undefined : Math.max(0, session.deadline - performance.now())
+  const waited = await waitFor(call, {
+    boundMs,
+    signal: session.interrupt,
+    onSlow: (seconds) => session.output.note(`${what} is still running, ${seconds} s; Ctrl-C cancels it`),
+  })
+  if (waited.kind === 'done') return waited.value
+  cancel.abort(
+    new Error(waited.kind === 'late' ? 'the time of --timeout is over' : 'interrupted by the user'),
+  )
+  await waitFor(call, { boundMs: CANCEL_BOUND_MS, signal: new AbortController().signal, onSlow: () => {} })
+  if (waited.kind === 'interrupted') {
+    throw new CommandError(interrupted(session.interrupt), `${what} was interrupted and cancelled`)
+  }
+  throw new CommandError(
+    'failed',
+    `${what} did not end within ${session.timeoutMs} ms and was cancelled; give it more time with --timeout MS`,
+  )
+}

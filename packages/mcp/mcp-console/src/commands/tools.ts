@@ -1,0 +1,56 @@
+/** `dsh-mcp tools [server]`: what the model would get. */
+import type { Outcome } from '../exit.ts'
+import { renderTools, type ToolInfo } from '../render/tools.ts'
+import { healthOf, inSession, printProblems, requireServer, type Common, type Session } from './session.ts'
+import { registry } from './tool-call.ts'
+
+/** Options of the command. */
+export interface ToolsOptions extends Common {
+  /** Only the tools of this server. */
+  readonly server: string | undefined
+  readonly withSchemas: boolean
+  /** Also the tools that come from no MCP server. */
+  readonly withHost: boolean
+}
+
+/** The server that a public tool name belongs to: the one with the longest name that it can belong to. */
+export function serverOf(toolName: string, servers: readonly string[]): string | null {
+  const owners = servers.filter((server) => toolName.startsWith(`mcp__${server}__`))
+  return owners.toSorted((a, b) => b.length - a.length)[0] ?? null
+}
+
+/** The registered tools, those of a server together, servers in the order of the composition. */
+export function listTools(session: Session, withSchemas: boolean): ToolInfo[] {
+  const tools = registry(session)
+  const servers = session.booted.servers.names
+  const infos = tools.schemas().map(({ name, description, parameters }) => ({
+    name,
+    server: serverOf(name, servers),
+    description,
+    inputSchema: parameters,
+    ...(withSchemas && { outputSchema: tools.get(name)?.output.schema }),
+  }))
+  return [...servers, null].flatMap((server) => infos.filter((info) => info.server === server))
+}
+
+/** Run the command. */
+export async function tools(options: ToolsOptions): Promise<Outcome> {
+  const { server, output } = options
+  const isWanted = server === undefined ? undefined : (name: string) => name === server
+  return await inSession(options, { isWanted }, async (session) => {
+    if (server === undefined) printProblems(output, session.problems)
+    else requireServer(session, server)
+    const wanted = listTools(session, options.withSchemas).filter((tool) =>
+      server === undefined ? tool.server !== null || options.withHost : tool.server === server,
+    )
+    if (options.json) output.json(wanted)
+    else output.result(wanted.length === 0 ? 'There are no tools.' : renderTools(wanted, output.paint))
+    if (server !== undefined) return 'ok'
+    const rows = session.rows()
+    for (const row of rows) {
+      if (row.status !== 'connected')
+        output.error(`server ${JSON.stringify(row.serverName)} is ${row.status}: ${row.error}`)
+    }
+    return healthOf(session, rows)
+  })
+}
