@@ -10,8 +10,8 @@
  * is not protocol on standard output never ends it; a message over the limit always does.
  */
 import type { ChildProcess } from 'node:child_process'
-import { statSync } from 'node:fs'
-import { delimiter } from 'node:path'
+import { existsSync, statSync } from 'node:fs'
+import { delimiter, resolve as resolvePath } from 'node:path'
 import type { Readable } from 'node:stream'
 import { scrubbedParentEnv } from '@deepseek-ai/dsh-subprocess'
 import { visibleLine } from '@deepseek-ai/dsh-mcp-text'
@@ -83,19 +83,14 @@ export class StdioTransport implements ServerTransport {
    * @throws {ConnectionFailure} when it cannot be spawned: which command, where it was looked for, what to do.
    */
   async start(): Promise<void> {
-    const { command, args, env, cwd } = this.#options
-    const child = spawn(command, [...args], {
-      ...this.#tree.spawnOptions,
-      env: { ...scrubbedParentEnv(), ...env, ...this.#tree.marker },
-      ...(cwd !== undefined && { cwd }),
-      stdio: ['pipe', 'pipe', 'pipe'],
-    })
+    if (this.#isOver) throw new SdkError(SdkErrorCode.NotConnected, 'Not connected')
+    const child = this.#spawn()
     this.#child = child
     this.#tree.adopt(child)
     this.#readOutput(child)
     await new Promise<void>((resolve, reject) => {
       child.once('spawn', resolve)
-      child.once('error', (error) => reject(this.#spawnFailure(error)))
+      child.on('error', (error) => reject(this.#spawnFailure(error)))
     })
   }
 
@@ -138,6 +133,21 @@ export class StdioTransport implements ServerTransport {
     return { kind: 'alive' }
   }
 
+  #spawn(): ChildProcess {
+    const { command, args, env, cwd } = this.#options
+    try {
+      return spawn(command, [...args], {
+        ...this.#tree.spawnOptions,
+        env: { ...scrubbedParentEnv(), ...env, ...this.#tree.marker },
+        ...(cwd !== undefined && { cwd }),
+        stdio: ['pipe', 'pipe', 'pipe'],
+      })
+    } catch (error) {
+      // Some failures come as an event, and some at once.
+      throw this.#spawnFailure(error as NodeJS.ErrnoException)
+    }
+  }
+
   #readOutput(child: ChildProcess): void {
     const lines = new LineSplitter(
       this.#options.maxMessageBytes,
@@ -152,16 +162,17 @@ export class StdioTransport implements ServerTransport {
     child.stderr
       ?.on('error', report)
       .on('data', (chunk: Buffer) => this.#stderrLog.push(chunk))
-      .on('end', () => this.#stderrLog.end())
     child.once('exit', (code, signal) => {
       const reason = signal === null ? `the server process exited with code ${code}` : `the server process was ended by ${signal}`
       if (this.#ending === undefined) this.#hasExited = true
       else if (signal === null && code !== 0) this.#lateExit = reason
       const finish = () => {
         clearTimeout(timer)
+        this.#stderrLog.end()
         this.#over(reason)
       }
-      const timer = setTimeout(finish, DRAIN_MS)
+      // On a busy event loop the timer is due before what has come meanwhile is read.
+      const timer = setTimeout(() => setImmediate(finish), DRAIN_MS)
       child.once('close', finish)
     })
   }
@@ -192,8 +203,14 @@ export class StdioTransport implements ServerTransport {
   #spawnFailure(error: NodeJS.ErrnoException): ConnectionFailure {
     const { command, cwd } = this.#options
     const shown = JSON.stringify(visibleLine(command, 100))
-    if (error.code === 'ENOENT' && cwd !== undefined && !statSync(cwd, { throwIfNoEntry: false })?.isDirectory()) {
-      return new ConnectionFailure(`the working directory ${JSON.stringify(visibleLine(cwd))} (cwd) is not a folder`)
+    if (cwd !== undefined && !isFolder(cwd)) {
+      return new ConnectionFailure(`the working directory ${JSON.stringify(visibleLine(cwd))} (cwd) is not a folder`, { cause: error })
+    }
+    if (error.code === 'ENOENT' && /[\\/]/.test(command) && existsSync(resolvePath(cwd ?? '.', command))) {
+      return new ConnectionFailure(
+        `the command ${shown} names an interpreter in its first line that was not found; install it, or name one in "command"`,
+        { cause: error },
+      )
     }
     if (error.code === 'ENOENT') {
       const path = this.#options.env['PATH'] ?? process.env['PATH'] ?? ''
@@ -207,5 +224,13 @@ export class StdioTransport implements ServerTransport {
       return new ConnectionFailure(`the command ${shown} may not be executed; make it executable, or name its interpreter in "command"`, { cause: error })
     }
     return new ConnectionFailure(`the command ${shown} could not be started: ${reasonOf(error, this.#options.redactor)}`, { cause: error })
+  }
+}
+
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory()
+  } catch {
+    return false
   }
 }
