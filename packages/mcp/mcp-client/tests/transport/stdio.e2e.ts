@@ -84,8 +84,8 @@ describe('the process', () => {
     vi.stubEnv('GITHUB_TOKEN', 'host-token')
     vi.stubEnv('ORDINARY', 'from the host')
     vi.stubEnv('CHANGED', 'from the host')
-    const env = { CHANGED: 'configured', GITHUB_TOKEN: 'configured-token', __proto__: null }
-    const { messages } = await run(`${STAY} say(1, process.env)`, { env: env as Record<string, string> })
+    const env = { CHANGED: 'configured', GITHUB_TOKEN: 'configured-token' }
+    const { messages } = await run(`${STAY} say(1, process.env)`, { env })
     await eventually(() => expect(messages).toHaveLength(1))
     const { result } = messages[0] as { result: Record<string, string> }
     expect(result).toMatchObject({
