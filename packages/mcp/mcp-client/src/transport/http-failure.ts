@@ -187,9 +187,12 @@ export type HttpVerdict =
   /** It may be gone: only another exchange can tell. */
   | 'unclear'
 
-/** How servers say, each in its own words, that a request does not belong to a session, or came before `initialize`. */
-const SESSION_REFUSAL =
-  /\bsession\b.{0,60}\b(not found|not exist|expired|invalid|unknown|terminated|closed|missing|required)|\b(no|not|missing|invalid|unknown|expired|without)\b.{0,30}\bsession\b|\bnot (been )?initialized\b|\bexpect(ed)? initialize\b/i
+/**
+ * How servers say, each in its own words, that a request does not belong to a session, came before `initialize`,
+ * or is in a protocol revision that they do not speak (any more).
+ */
+const REFUSAL =
+  /\bsession\b.{0,60}\b(not found|not exist|expired|invalid|unknown|terminated|closed|missing|required)|\b(no|not|missing|invalid|unknown|expired|without)\b.{0,30}\bsession\b|\bnot (been )?initialized\b|\bexpect(ed)? initialize\b|\bunsupported protocol version\b/i
 
 /** Of a refusal, this much is looked at. */
 const MAX_REFUSAL_LENGTH = 2000
@@ -200,11 +203,11 @@ const MAX_REFUSAL_LENGTH = 2000
  */
 const REFUSAL_CODES = new Set([-32_000, -32_001, -32_002, -32_600])
 
-/** The server does not speak the negotiated protocol revision (any more). */
+/** The code that says so of the protocol revision, in 2026-07-28. */
 const UNSUPPORTED_PROTOCOL_VERSION = -32_022
 
 function readsAsRefusal(text: string): boolean {
-  return SESSION_REFUSAL.test(text.slice(0, MAX_REFUSAL_LENGTH))
+  return REFUSAL.test(text.slice(0, MAX_REFUSAL_LENGTH))
 }
 
 function judgeStatus(error: SdkHttpError, hadSession: boolean): HttpVerdict {
