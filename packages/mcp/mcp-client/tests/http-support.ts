@@ -100,30 +100,43 @@ export interface ScriptedServer {
 /** One tool of a scripted server. */
 export const echoTool = { name: 'echo', inputSchema: { type: 'object' } }
 
-/**
- * A 2025-11-25 server whose every answer can be replaced. By default it has sessions and one tool, and no event
- * stream of its own.
- */
-export async function scriptedServer(script: Record<string, Answer> = {}): Promise<ScriptedServer> {
+const called = { content: [{ type: 'text', text: 'called' }] }
+
+/** A 2025-11-25 server with sessions, and without an event stream of its own. */
+const legacyScript: Record<string, Answer> = {
+  // What a legacy server says to the offer of the modern protocol.
+  'server/discover': failure(-32601, 'Method not found'),
+  initialize: ({ id }, response) => {
+    const value = {
+      protocolVersion: '2025-11-25',
+      capabilities: { tools: { listChanged: true } },
+      serverInfo: { name: 'scripted', version: '1.0.0' },
+    }
+    sendJson(response, { jsonrpc: '2.0', id, result: value }, 200, { 'mcp-session-id': 'session-1' })
+  },
+  ping: result({}),
+  'tools/list': result({ tools: [echoTool] }),
+  'tools/call': result(called),
+  GET: (_message, response) => response.writeHead(405).end(),
+  DELETE: (_message, response) => response.writeHead(200).end(),
+}
+
+const complete = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' }
+
+/** A 2026-07-28 server. */
+const modernScript: Record<string, Answer> = {
+  'server/discover': result({ ...complete, supportedVersions: ['2026-07-28'], capabilities: { tools: {} } }),
+  'tools/list': result({ ...complete, tools: [echoTool] }),
+  'tools/call': result({ resultType: 'complete', ...called }),
+}
+
+/** A server whose every answer can be replaced. By default it has one tool. */
+export async function scriptedServer(
+  script: Record<string, Answer> = {},
+  era: (typeof ERAS)[number] = 'legacy',
+): Promise<ScriptedServer> {
   const received: Received[] = []
-  const answers: Record<string, Answer> = {
-    // What a legacy server says to the offer of the modern protocol.
-    'server/discover': failure(-32601, 'Method not found'),
-    initialize: ({ id }, response) => {
-      const value = {
-        protocolVersion: '2025-11-25',
-        capabilities: { tools: { listChanged: true } },
-        serverInfo: { name: 'scripted', version: '1.0.0' },
-      }
-      sendJson(response, { jsonrpc: '2.0', id, result: value }, 200, { 'mcp-session-id': 'session-1' })
-    },
-    ping: result({}),
-    'tools/list': result({ tools: [echoTool] }),
-    'tools/call': result({ content: [{ type: 'text', text: 'called' }] }),
-    GET: (_message, response) => response.writeHead(405).end(),
-    DELETE: (_message, response) => response.writeHead(200).end(),
-    ...script,
-  }
+  const answers: Record<string, Answer> = { ...(era === 'legacy' ? legacyScript : modernScript), ...script }
   const url = await httpServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
