@@ -23,9 +23,9 @@ export async function decodeCanonical(base64: string): Promise<Uint8Array<ArrayB
     if (start > 0) await setImmediate()
     const piece = base64.slice(start, start + CHARACTERS_PER_TURN)
     const end = length + bytes.write(piece, length, 'base64')
-    // Only the last piece may end in padding.
     if (bytes.toString('base64', length, end) !== piece) return undefined
     length = end
   }
-  return bytes
+  // Padding before the end makes fewer bytes.
+  return length === bytes.length ? bytes : undefined
 }

@@ -9,11 +9,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Context } from '@deepseek-ai/cordis'
 import type { ContentBlock } from '@deepseek-ai/dsh-llm'
-import { visibleLine, visibleText } from '@deepseek-ai/dsh-mcp-text'
+import { visibleLine } from '@deepseek-ai/dsh-mcp-text'
 import type { ToolDefinition, ToolRunContext } from '@deepseek-ai/dsh-tools'
 import { McpCallError } from './errors.ts'
 import { admitImages } from './images.ts'
-import { modelSchema } from './model-schema.ts'
+import { modelSchema, modelText } from './model-schema.ts'
 import { outputContract, type OutputContract } from './output-schema.ts'
 import { imagesOf, project, projectNow, type Projection, type Silence } from './projection.ts'
 import { InvalidResultError, readResult, type McpResult } from './result.ts'
@@ -24,7 +24,7 @@ export interface McpToolOptions {
   readonly name: string
   /** The tool's own name, for messages to the model. Default: {@link McpToolOptions.name}. */
   readonly rawName?: string | undefined
-  /** What the tool is for, as its provider says; hidden characters are shown escaped. Default empty. */
+  /** What the tool is for, as its provider says; shown escaped and cut to 16,384 characters. Default empty. */
   readonly description?: string | undefined
   /** JSON Schema of the arguments. The model gets it as it is, hidden characters in its words excepted. */
   readonly inputSchema: Record<string, unknown>
@@ -80,11 +80,9 @@ export function createMcpToolDefinition(ctx: Context, options: McpToolOptions): 
   const contract = outputContract(options.outputSchema, (reason) => {
     ctx.logger.warn('results of %s are not held to its output schema any more: %s', visibleLine(name), reason)
   })
-  if (input.isOpened) {
-    ctx.logger.warn(
-      'the input schema of %s hides characters, so the model gets an open one',
-      visibleLine(name),
-    )
+  if (input.obstacle !== undefined) {
+    const message = 'the input schema of %s %s, so the model gets an open one'
+    ctx.logger.warn(message, visibleLine(name), input.obstacle)
   }
   if (contract.unsupported !== undefined) {
     const message = 'the output schema of %s is not part of its tool definition: %s'
@@ -92,7 +90,7 @@ export function createMcpToolDefinition(ctx: Context, options: McpToolOptions): 
   }
   return {
     name,
-    description: visibleText(options.description ?? ''),
+    description: modelText(options.description ?? ''),
     parameters: input.schema,
     isConcurrencySafe: () => options.isReadOnly === true,
     async execute(args, exec) {

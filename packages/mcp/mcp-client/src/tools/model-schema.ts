@@ -26,12 +26,11 @@ const NAMED_SCHEMAS = new Set(['properties', 'patternProperties', '$defs', 'defi
 /** Keywords that hold data: what looks like a keyword below them is data. */
 const DATA = new Set(['enum', 'const', 'default', 'examples', 'required', 'dependentRequired'])
 
-/** A schema for the model, and whether it had to be opened. */
+/** A schema for the model. */
 export interface ModelSchema {
   readonly schema: Json
-  readonly isOpened: boolean
-  /** Why it was opened, as the end of a sentence about it. */
-  readonly reason?: string
+  /** Why an open one stands in its place, as the end of a sentence about it; `undefined` when none does. */
+  readonly obstacle: string | undefined
 }
 
 class Unshowable extends Error {}
@@ -50,10 +49,10 @@ export function modelText(text: string): string {
  */
 export function modelSchema(schema: Json): ModelSchema {
   try {
-    return { schema: new SchemaView().show(schema, 1) as Json, isOpened: false }
+    return { schema: new SchemaView().show(schema, 1) as Json, obstacle: undefined }
   } catch (error) {
     if (!(error instanceof Unshowable)) throw error
-    return { schema: { type: 'object' }, isOpened: true, reason: error.message }
+    return { schema: { type: 'object' }, obstacle: error.message }
   }
 }
 

@@ -48,8 +48,8 @@ export function outputContract(
 ): OutputContract {
   if (advertised === undefined)
     return { schema: canonicalSchema(undefined), unsupported: undefined, check: () => undefined }
-  const { schema, isOpened } = modelSchema(withoutMarks(advertised))
-  const reason = isOpened ? 'it hides characters' : unsupportedReason(schema)
+  const { schema, obstacle } = modelSchema(withoutMarks(advertised))
+  const reason = obstacle === undefined ? unsupportedReason(schema) : `it ${obstacle}`
   const find = reason === undefined ? hostCheck(schema) : guardedCheck(advertised, onUncheckable)
   return {
     schema: canonicalSchema(reason === undefined ? schema : {}),

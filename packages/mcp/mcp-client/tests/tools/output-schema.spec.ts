@@ -1,0 +1,172 @@
+import { validateJsonSchemaValue } from '@deepseek-ai/dsh-tools'
+import { describe, expect, it, vi } from 'vitest'
+import { outputContract } from '../../src/tools/output-schema.ts'
+
+const SUM = { type: 'object', properties: { sum: { type: 'number' } }, required: ['sum'] }
+const MAP = { type: 'object', additionalProperties: { type: 'number' } }
+
+function contractOf(advertised: Record<string, unknown> | undefined) {
+  const onUncheckable = vi.fn<(reason: string) => void>()
+  return { ...outputContract(advertised, onUncheckable), onUncheckable }
+}
+
+describe('a tool without an output schema', () => {
+  it('may return structured content or none', () => {
+    const { check, schema, unsupported } = contractOf(undefined)
+    expect([check(undefined), check({ any: ['thing'] })]).toEqual([undefined, undefined])
+    expect(unsupported).toBeUndefined()
+    expect(validateJsonSchemaValue(schema, { content: [] })).toEqual([])
+    expect(validateJsonSchemaValue(schema, { content: [], structuredContent: [1] })).toEqual([])
+  })
+})
+
+describe('an output schema within the subset of the host', () => {
+  it('becomes part of the tool definition', () => {
+    const { schema, unsupported } = contractOf(SUM)
+    expect(unsupported).toBeUndefined()
+    expect(schema).toMatchObject({
+      properties: { structuredContent: SUM },
+      required: ['content', 'structuredContent'],
+    })
+    expect(
+      validateJsonSchemaValue(schema, { content: [{ type: 'text' }], structuredContent: { sum: 1 } }),
+    ).toEqual([])
+    expect(validateJsonSchemaValue(schema, { content: [] })).not.toEqual([])
+  })
+
+  it('is one with the marks that generators put at its root', () => {
+    const marked = {
+      $schema: 'http://json-schema.org/draft-07/schema#',
+      $id: 'a',
+      $comment: 'b',
+      'x-c': true,
+      ...SUM,
+    }
+    const { schema, unsupported } = contractOf(marked)
+    expect(unsupported).toBeUndefined()
+    expect(schema).toMatchObject({ properties: { structuredContent: SUM } })
+    expect(schema).not.toHaveProperty('properties.structuredContent.$schema')
+  })
+
+  it('is what structured content is held to', () => {
+    const { check } = contractOf(SUM)
+    expect(check({ sum: 1 })).toBeUndefined()
+    expect(check({ sum: 'three' })).toBe('"structuredContent.sum" must be a number')
+    expect(check({})).toBe('missing required property "structuredContent.sum"')
+  })
+})
+
+describe('an output schema beyond the subset of the host', () => {
+  it('is not part of the tool definition, for a reason on one line', () => {
+    const { schema, unsupported } = contractOf(MAP)
+    expect(schema).toMatchObject({ properties: { structuredContent: {} } })
+    expect(unsupported).toBe('unsupported JSON schema: schema.additionalProperties must be a boolean')
+  })
+
+  it('is what structured content is held to all the same', () => {
+    const { check, onUncheckable } = contractOf(MAP)
+    expect(check({ one: 1 })).toBeUndefined()
+    expect(check({ one: 'two' })).toContain('#/one: Instance type "string" is invalid. Expected "number".')
+    expect(onUncheckable).not.toHaveBeenCalled()
+  })
+
+  it('may refer to its own parts', () => {
+    const node = {
+      type: 'object',
+      properties: { next: { $ref: '#/$defs/node' }, n: { type: 'integer' } },
+      required: ['n'],
+    }
+    const { check } = contractOf({ $ref: '#/$defs/node', $defs: { node } })
+    expect(check({ n: 1, next: { n: 2 } })).toBeUndefined()
+    expect(check({ n: 1, next: {} })).toContain('#/next')
+  })
+
+  it('is read once, and not changed', () => {
+    const clone = vi.spyOn(globalThis, 'structuredClone')
+    const advertised = { ...MAP, $defs: { a: {} } }
+    const { check } = contractOf(advertised)
+    expect(clone).not.toHaveBeenCalled()
+    check({ one: 1 })
+    check({ one: 2 })
+    expect(clone).toHaveBeenCalledTimes(1)
+    expect(Object.getOwnPropertyNames(advertised)).toEqual(['type', 'additionalProperties', '$defs'])
+    expect(Object.getOwnPropertyNames(advertised.$defs.a)).toEqual([])
+  })
+
+  it('knows nothing of another with the same $id', () => {
+    const numbers = contractOf({ $id: 'https://one.example/x', ...MAP })
+    const texts = contractOf({
+      $id: 'https://one.example/x',
+      type: 'object',
+      additionalProperties: { type: 'string' },
+    })
+    expect(numbers.check({ a: 1 })).toBeUndefined()
+    expect(texts.check({ a: 'b' })).toBeUndefined()
+    expect(numbers.check({ a: 'b' })).toBeDefined()
+    expect(texts.check({ a: 1 })).toBeDefined()
+  })
+
+  it('that hides characters is not shown, and enforced', () => {
+    const { check, schema, unsupported } = contractOf({ type: 'object', required: ['a\u202e'] })
+    expect(unsupported).toBe('it hides characters')
+    expect(schema).toMatchObject({ properties: { structuredContent: {} } })
+    expect(check({ 'a\u202e': 1 })).toBeUndefined()
+    expect(check({})).toContain('does not have required property "a\\u{202e}"')
+  })
+})
+
+describe('an output schema that cannot be checked', () => {
+  it.each([
+    [
+      'refers to what is not in it',
+      { $ref: 'https://remote.example/schema.json' },
+      'Unresolved $ref "https://remote.example/schema.json"',
+    ],
+    [
+      'is of a dialect that nobody speaks',
+      { $schema: 'https://example.com/mine', ...MAP },
+      'JSON Schema declares an unsupported dialect',
+    ],
+    [
+      'has a pattern that is none',
+      { type: 'object', patternProperties: { '(': {} } },
+      'Invalid regular expression',
+    ],
+    [
+      'would take for ever',
+      { type: 'object', properties: { a: { pattern: '^(x+)+$' } } },
+      'stopped after 250 ms',
+    ],
+    ['multiplies itself', bomb(), 'stopped after 250 ms'],
+  ])('is given up, and said so once, when it %s', (_, advertised, reason) => {
+    const { check, onUncheckable } = contractOf(advertised)
+    const value = { a: `${'x'.repeat(60)}!` }
+    expect(check(value)).toBeUndefined()
+    expect(check(value)).toBeUndefined()
+    expect(onUncheckable).toHaveBeenCalledTimes(1)
+    expect(onUncheckable).toHaveBeenCalledWith(expect.stringContaining(reason))
+  })
+
+  it('still asks for structured content', () => {
+    const { check } = contractOf({ $ref: 'https://remote.example/schema.json' })
+    check({})
+    expect(check(undefined)).toBe('there is no structured content, which the output schema asks for')
+  })
+})
+
+it('a violation is short and safe to show, whatever the server called its fields', () => {
+  const { check } = contractOf(MAP)
+  const violation = check({ [`\u202e${'x'.repeat(10_000)}`]: 'no number' })
+  expect(violation?.length).toBeLessThanOrEqual(500)
+  expect(violation).not.toContain('\u202e')
+})
+
+/** A small schema that asks for the same thing 2 ** 40 times. */
+function bomb(): Record<string, unknown> {
+  const $defs: Record<string, unknown> = { d40: {} }
+  for (let level = 0; level < 40; level++) {
+    const next = { $ref: `#/$defs/d${level + 1}` }
+    $defs[`d${level}`] = { allOf: [next, next] }
+  }
+  return { $ref: '#/$defs/d0', $defs }
+}
