@@ -1,5 +1,15 @@
 /** Failures of a call, in words for the model: what failed, and what it can do next. */
-import { HarnessError } from '@deepseek-ai/dsh-llm'
+import { ToolNotFoundError } from '@deepseek-ai/dsh-tools'
+
+/**
+ * The class of errors whose code the registry reports. It is taken from one of the registry's own errors, so that it
+ * is the very class that the registry looks for, and its package need not be a peer of this one (decision 0009).
+ */
+const CodedError = Object.getPrototypeOf(ToolNotFoundError) as new (
+  message: string,
+  code: string,
+  options?: ErrorOptions,
+) => Error & { readonly code: string }
 
 /** What kind of failure a call met. Stable; for policies that route on it. */
 export type McpCallErrorCode =
@@ -19,7 +29,7 @@ export type McpCallErrorCode =
   | 'MCP_UNSUPPORTED'
 
 /** A failed call of an MCP tool or resource. The message is clean and written for the model. */
-export class McpCallError extends HarnessError {
+export class McpCallError extends CodedError {
   declare readonly code: McpCallErrorCode
 
   constructor(message: string, code: McpCallErrorCode, options?: ErrorOptions) {
