@@ -1,5 +1,6 @@
 /** What the tests of HTTP connections share: fixtures, servers that answer by a script, and a line that goes dead. */
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import {
   connect,
   createServer as createTcpServer,
@@ -10,6 +11,7 @@ import {
 import { startHttpFixture, type HttpFixture, type HttpFixtureOptions } from '@dsh-mcp/fixtures'
 import { onTestFinished } from 'vitest'
 import type { StreamableHttpConfig } from '../src/index.ts'
+import { testCertificate } from './test-certificate.ts'
 
 /** Both eras, for `describe.each`. */
 export const ERAS = ['legacy', 'modern'] as const
@@ -51,6 +53,11 @@ async function listen(server: Server): Promise<number> {
 /** An HTTP server that ends with the test. */
 export async function httpServer(handle: RequestListener): Promise<string> {
   return `http://127.0.0.1:${await listen(createServer(handle))}/mcp`
+}
+
+/** An HTTPS server with a certificate that nothing trusts; it ends with the test. Returns its port. */
+export async function tlsServer(handle: RequestListener): Promise<number> {
+  return await listen(createTlsServer(testCertificate, handle))
 }
 
 /** One JSON-RPC message as a client sent it. */

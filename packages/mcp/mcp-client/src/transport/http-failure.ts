@@ -36,12 +36,18 @@ function deepestMessage(error: unknown): string {
   return message
 }
 
+/** A server that speaks TLS closes a connection that does not. */
+function closedHint({ protocol }: URL): string {
+  return protocol === 'http:' ? '; if the server speaks TLS, write https: in "url"' : ''
+}
+
 /**
  * The reason of an exchange that got no answer: nothing listens, no such host, no trust, no HTTP.
  *
  * @param error - what `fetch` threw.
+ * @param hasAnswered - whether the server has answered anything on this connection.
  */
-export function networkReason(error: unknown, url: URL): string {
+export function networkReason(error: unknown, url: URL, hasAnswered: boolean): string {
   const code = codeOf(error)
   switch (code) {
     case 'ECONNREFUSED':
@@ -56,7 +62,7 @@ export function networkReason(error: unknown, url: URL): string {
     case 'ECONNRESET':
     case 'EPIPE':
     case 'UND_ERR_SOCKET':
-      return `${url.host} closed the connection before it answered`
+      return `${url.host} closed the connection before it answered${hasAnswered ? '' : closedHint(url)}`
     case 'EPROTO':
     case 'ERR_SSL_WRONG_VERSION_NUMBER':
     case 'ERR_SSL_PACKET_LENGTH_TOO_LONG':

@@ -31,6 +31,9 @@ const TERMINATE_BOUND_MS = 1000
 /** How long requests that the server has not begun to answer are waited for when their session is lost, in ms. */
 const SETTLE_BOUND_MS = 500
 
+/** Largest status that a response can be made with (Fetch standard, initialize a response). */
+const MAX_STATUS = 599
+
 /** JSON-RPC code of the answer that stands in for one that can no longer come. */
 const NO_ANSWER_CODE = -32_099
 
@@ -65,6 +68,7 @@ export class HttpTransport extends StreamableHTTPClientTransport implements Serv
   /** Why the connection ended by itself. */
   #failure: ConnectionFailure | undefined
   #isSessionGone = false
+  #hasAnswered = false
   #hasOpenedStream = false
   /** Until when the server asked to be left alone, in ms since the epoch. */
   #retryAt = 0
@@ -220,8 +224,15 @@ export class HttpTransport extends StreamableHTTPClientTransport implements Serv
       response = await fetch(url, options)
     } catch (error) {
       if (init?.signal?.aborted === true) throw error
-      const reason = networkReason(error, new URL(url))
+      const reason = networkReason(error, new URL(url), this.#hasAnswered)
       throw new ConnectionFailure(this.#options.redactor.redact(reason), { cause: error })
+    }
+    this.#hasAnswered = true
+    if (response.status > MAX_STATUS) {
+      await response.body?.cancel()
+      throw new ConnectionFailure(
+        `${new URL(url).host} answered with ${response.status}, which is no status of HTTP`,
+      )
     }
     this.#noteHeaders(response, new URL(url))
     const isStream = response.ok && isEventStream(response)
@@ -241,8 +252,9 @@ export class HttpTransport extends StreamableHTTPClientTransport implements Serv
     if (response.ok) return
     const retryAfterMs = parseRetryAfter(response.headers.get('retry-after'), Date.now())
     if (retryAfterMs !== undefined) this.#retryAt = Date.now() + retryAfterMs
-    const location = response.headers.get('location') ?? ''
-    this.#redirectTarget = URL.canParse(location, url.href) ? new URL(location, url) : undefined
+    const location = response.headers.get('location')
+    const isReadable = location !== null && URL.canParse(location, url.href)
+    this.#redirectTarget = isReadable ? new URL(location, url) : undefined
   }
 
   /** The server's own event stream is open, or one that goes on where it was cut. */
