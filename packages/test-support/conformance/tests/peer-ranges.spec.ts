@@ -68,6 +68,4 @@ it('leads an ordinary install to versions that can be installed', () => {
     expect(chosen, peer).not.toBeNull()
     expect(Object.keys(published.incomplete), peer).not.toContain(chosen)
   }
-}) => [peer, maxSatisfying([...versions[peer]!], range)])
-  expect(chosen.filter(([, version]) => version === null || version! in published.incomplete)).toEqual([])
 })
