@@ -2,6 +2,8 @@
 
 export { defaultModels, startAgentHost } from './agent-host.ts'
 export type { AgentHost, AgentHostOptions, HostAgent, HostAgentOptions } from './agent-host.ts'
+export { mountComposition } from './composition.ts'
+export type { Composition, CompositionRow } from './composition.ts'
 export { eventually } from './eventually.ts'
 export { startHost } from './host.ts'
 export type { CallOptions, HostOptions, HostPrompt, HostScope, TestHost } from './host.ts'
