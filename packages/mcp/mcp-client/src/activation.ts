@@ -13,23 +13,23 @@ import type { Context } from '@deepseek-ai/cordis'
 export async function activate(ctx: Context, start: () => Promise<void>, interrupt: () => void): Promise<void> {
   const { fiber } = ctx
   const configuration: unknown = fiber._config
+  const isEdited = () => fiber.uid !== null && fiber._config !== configuration
   const watches = [
     ctx.on('internal/plugin', (changed) => {
       if (changed === fiber && fiber.uid === null) interrupt()
     }),
-    // Declared by the loader, which a host need not have.
+    // Declared by the loader, which a host need not have. It comes just before an edit, and also for an entry
+    // that only stands in a file that was read again.
     ctx.on('loader/partial-dispose' as 'internal/plugin', ((entry: { fiber?: unknown }) => {
-      if (entry.fiber === fiber) interrupt()
+      if (entry.fiber === fiber) queueMicrotask(() => isEdited() && interrupt())
     }) as (changed: unknown) => void),
   ]
   try {
     await start()
   } finally {
     for (const unwatch of watches) unwatch()
-  }
-  if (fiber.uid !== null && fiber._config !== configuration) {
-    setImmediate(() => {
-      if (fiber.uid !== null) fiber.restart().catch(() => {})
-    })
+    // Once the fiber has taken notice of the end of this activation. It reports a failure itself, and one that
+    // is disposed by then needs no restart.
+    if (isEdited()) setImmediate(() => void fiber.restart().catch(() => {}))
   }
 }
