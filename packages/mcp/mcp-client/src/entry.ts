@@ -109,6 +109,11 @@ export class Entry {
     if (this.#config.failOnStartupError && state?.kind === 'failed') throw state.failure
   }
 
+  /** Whether the entry was told to end. */
+  get isDisposed(): boolean {
+    return this.#disposal !== undefined
+  }
+
   /** End the connection and take back all contributions; settles when all is quiet. */
   dispose(): Promise<void> {
     this.#disposal ??= this.#supervisor.dispose()

@@ -9,7 +9,7 @@ import { activate } from './activation.ts'
 import { entryLabel, resolveConfig } from './config/resolve.ts'
 import type { Config as ConfigType } from './config/types.ts'
 import { Entry } from './entry.ts'
-import { reserveServerName } from './reservation.ts'
+import { departed, reserveServerName } from './reservation.ts'
 
 export { Config } from './config/schema.ts'
 export { McpClientConfigError } from './config/resolve.ts'
@@ -36,13 +36,14 @@ export const inject = ['tools']
 export async function apply(ctx: Context, config: ConfigType): Promise<void> {
   const resolved = resolveConfig(config)
   const entry = new Entry(ctx, resolved)
-  ctx.effect(function* () {
-    yield reserveServerName(ctx, resolved.serverName)
-    yield () => entry.dispose()
-  }, entryLabel(resolved.serverName))
-  await activate(
-    ctx,
-    () => entry.start(),
-    () => void entry.dispose(),
-  )
+  const start = async () => {
+    await departed(ctx, resolved.serverName)
+    if (entry.isDisposed) return
+    ctx.effect(function* () {
+      yield reserveServerName(ctx, resolved.serverName)
+      yield () => entry.dispose()
+    }, entryLabel(resolved.serverName))
+    await entry.start()
+  }
+  await activate(ctx, start, () => void entry.dispose())
 }

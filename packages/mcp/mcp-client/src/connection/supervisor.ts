@@ -97,8 +97,9 @@ export class Supervisor {
     }
   }
 
-  /** End the connection and everything that came of it; safe in every state after the start. */
+  /** End the connection and everything that came of it; safe in every state. */
   async dispose(): Promise<void> {
+    if (this.#state === undefined) return
     clearTimeout(this.#retryTimer)
     this.#enter({ kind: 'disposed' })
     await this.#generation?.close()
