@@ -42,13 +42,17 @@ declare module '@deepseek-ai/cordis' {
 /** Publish a status to every listener. */
 export function emitStatus(ctx: Context, status: McpClientStatus): void {
   const report = (error: unknown) => ctx.logger.warn('a listener of mcp-client/status failed: %s', error)
-  const args: [string, McpClientStatus] = ['mcp-client/status', status]
-  const listeners: ((status: McpClientStatus) => unknown)[] = ctx.events.dispatch('emit', args)
-  for (const listener of listeners) {
+  const contain = (action: () => unknown) => {
     try {
-      Promise.resolve(listener(status)).catch(report)
+      Promise.resolve(action()).catch(report)
     } catch (error) {
       report(error)
     }
   }
+  contain(() => {
+    // Finding the listeners runs listeners, too: those that observe every dispatch.
+    const args: [string, McpClientStatus] = ['mcp-client/status', status]
+    const listeners: ((status: McpClientStatus) => unknown)[] = ctx.events.dispatch('emit', args)
+    for (const listener of listeners) contain(() => listener(status))
+  })
 }
