@@ -39,6 +39,41 @@ class EventBytes {
   }
 }
 
+/** Counts the bytes of a body that is one message. */
+class BodyBytes {
+  #count = 0
+
+  add(chunk: Uint8Array): number {
+    this.#count += chunk.length
+    return this.#count
+  }
+}
+
+function overflowing(
+  bytes: EventBytes | BodyBytes,
+  maxBytes: number,
+  events: BodyEvents,
+): TransformStream<Uint8Array, Uint8Array> {
+  return new TransformStream({
+    transform(chunk, controller) {
+      events.onData?.()
+      if (bytes.add(chunk) > maxBytes) controller.error(events.onOverflow())
+      else controller.enqueue(chunk)
+    },
+  })
+}
+
+function truncating(): TransformStream<Uint8Array, Uint8Array> {
+  let room = MAX_ERROR_BODY_BYTES
+  return new TransformStream({
+    transform(chunk, controller) {
+      controller.enqueue(chunk.subarray(0, room))
+      room -= chunk.length
+      if (room <= 0) controller.terminate()
+    },
+  })
+}
+
 /** What is told of a body that is being read. */
 export interface BodyEvents {
   /** Some of it arrived. */
@@ -62,21 +97,8 @@ export function isEventStream(response: Response): boolean {
 export function boundedBody(response: Response, maxBytes: number, events: BodyEvents): Response {
   const { status, statusText, headers, body } = response
   if (body === null) return response
-  const event = response.ok && isEventStream(response) ? new EventBytes() : undefined
-  let total = 0
-  const limit = new TransformStream<Uint8Array, Uint8Array>({
-    transform(chunk, controller) {
-      events.onData?.()
-      total += chunk.length
-      if (!response.ok && total > MAX_ERROR_BODY_BYTES) {
-        controller.enqueue(chunk.subarray(0, MAX_ERROR_BODY_BYTES - total + chunk.length))
-        controller.terminate()
-      } else if ((event?.add(chunk) ?? total) > maxBytes) {
-        controller.error(events.onOverflow())
-      } else {
-        controller.enqueue(chunk)
-      }
-    },
-  })
+  const limit = response.ok
+    ? overflowing(isEventStream(response) ? new EventBytes() : new BodyBytes(), maxBytes, events)
+    : truncating()
   return new Response(body.pipeThrough(limit), { status, statusText, headers })
 }

@@ -1,0 +1,231 @@
+/** The end of an HTTP connection, and the bounds on what comes over it. */
+import { trackTimers } from '@dsh-mcp/host'
+import { describe, expect, it } from 'vitest'
+import {
+  ERAS,
+  httpConfig,
+  httpFixture,
+  openStream,
+  scriptedServer,
+  sendJson,
+  tcpLine,
+  type Answer,
+} from '../http-support.ts'
+import { eventually, host, mount } from '../support.ts'
+
+const MIB = 1_048_576
+
+describe('the headers of an entry', () => {
+  it.each(ERAS)('go with every request to a %s server', async (era) => {
+    const fixture = await httpFixture({ era, requireHeaders: { 'x-team': 'blue' } })
+    const on = await host()
+    await mount(on, httpConfig(fixture.url, { headers: { 'X-Team': 'blue' } }))
+    await on.call('mcp__one__echo', { message: 'hi' })
+    await eventually(() => expect(fixture.openStreams).toBe(1))
+    await on.dispose()
+    expect(fixture.requests.length).toBeGreaterThan(3)
+    expect(fixture.requests.every(({ headers }) => headers['x-team'] === 'blue')).toBe(true)
+  })
+})
+
+describe.each(ERAS)('the end of a connection to a %s server', (era) => {
+  it('leaves no socket, no stream and no timer', async () => {
+    const fixture = await httpFixture({ era })
+    using timers = trackTimers()
+    const on = await host()
+    await mount(on, httpConfig(fixture.url, { livenessIntervalMs: 1000 }))
+    await eventually(() => expect(fixture.openStreams).toBe(1))
+    void on.call('mcp__one__hold')
+    await eventually(() => expect(fixture.toolbox.holding).toBe(1))
+    await on.dispose()
+    await eventually(() => expect(fixture.openStreams).toBe(0))
+    await fixture.stop()
+    await eventually(() => expect(on.leaks().resources).not.toHaveProperty('TCPSocketWrap'))
+    expect((await timers.live()).filter((frame) => frame.includes('mcp-client/src'))).toEqual([])
+  })
+
+  it('does not wait for the opening of the next stream', async () => {
+    const fixture = await httpFixture({ era })
+    using timers = trackTimers()
+    const on = await host()
+    await mount(on, httpConfig(fixture.url))
+    await eventually(() => expect(fixture.openStreams).toBe(1))
+    const asked = fixture.requests.length
+    fixture.intercept = ({ method, rpcMethod }) =>
+      method === 'GET' || rpcMethod === 'subscriptions/listen' ? 'disconnect' : undefined
+    fixture.dropStreams()
+    await eventually(() => expect(fixture.requests.length).toBeGreaterThan(asked))
+    await on.dispose()
+    expect((await timers.live()).filter((frame) => frame.includes('mcp-client/src'))).toEqual([])
+  })
+
+  it('comes on a dead line, too', async () => {
+    const fixture = await httpFixture({ era })
+    const line = await tcpLine(fixture.port)
+    const on = await host()
+    await mount(on, httpConfig(line.url))
+    const answer = on.call('mcp__one__hold')
+    await eventually(() => expect(fixture.toolbox.holding).toBe(1))
+    line.freeze()
+    await on.dispose()
+    expect((await answer).isError).toBe(true)
+  })
+
+  it('comes in the middle of connecting', async () => {
+    const fixture = await httpFixture({ era })
+    fixture.intercept = () => 'hang'
+    const on = await host()
+    const mounting = mount(on, httpConfig(fixture.url))
+    await eventually(() => expect(fixture.requests).not.toHaveLength(0))
+    await on.dispose()
+    await mounting.catch(() => {})
+    expect(on.statuses.latest('one')?.status).toBe('disposed')
+  })
+})
+
+describe('the session of a legacy server', () => {
+  it('is ended with a DELETE at disposal', async () => {
+    const fixture = await httpFixture({ era: 'legacy' })
+    const on = await host()
+    await mount(on, httpConfig(fixture.url))
+    const [session] = fixture.sessions
+    await on.dispose()
+    const [deletion, ...more] = fixture.requests.filter(({ method }) => method === 'DELETE')
+    expect(deletion?.headers['mcp-session-id']).toBe(session)
+    expect(more).toEqual([])
+    expect(fixture.sessions).toEqual([])
+  })
+
+  it.each(['hang', 'disconnect', { status: 405 }, { status: 500 }] as const)(
+    'ends here although the server answers the DELETE with %j',
+    async (answer) => {
+      const fixture = await httpFixture({ era: 'legacy' })
+      fixture.intercept = ({ method }) => (method === 'DELETE' ? answer : undefined)
+      const on = await host()
+      await mount(on, httpConfig(fixture.url))
+      await on.dispose()
+      expect(fixture.requests.filter(({ method }) => method === 'DELETE')).toHaveLength(1)
+      await fixture.stop()
+      await eventually(() => expect(on.leaks().resources).not.toHaveProperty('TCPSocketWrap'))
+    },
+  )
+
+  it('is none where the server gave none, and then there is no DELETE', async () => {
+    const fixture = await httpFixture({ era: 'legacy', stateless: true })
+    const on = await host()
+    await mount(on, httpConfig(fixture.url))
+    await on.dispose()
+    expect(fixture.requests.filter(({ method }) => method === 'DELETE')).toEqual([])
+  })
+})
+
+describe('a message over maxMessageBytes', () => {
+  const big = 'x'.repeat(2 * MIB)
+  const asJson: Answer = ({ id }, response) =>
+    sendJson(response, { jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: big }] } })
+  const asEvent: Answer = ({ id }, response) => {
+    openStream(response)
+    const message = { jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: big }] } }
+    response.end(`data: ${JSON.stringify(message)}\n\n`)
+  }
+
+  it.each([
+    ['in a JSON body', asJson],
+    ['in an event', asEvent],
+  ])('%s ends the connection with a clear error, and the next one serves', async (_how, answer) => {
+    const server = await scriptedServer({ 'tools/call': answer })
+    const on = await host()
+    await mount(on, httpConfig(server.url, { maxMessageBytes: MIB }))
+    const text = on.text(await on.call('mcp__one__echo'))
+    expect(text).toContain(`the server sent a message of more than ${MIB} bytes (maxMessageBytes)`)
+    expect(on.statuses.all('one').find(({ status }) => status === 'reconnecting')?.error).toContain(
+      'maxMessageBytes',
+    )
+    await on.status('one', 'connected')
+  })
+
+  it('in the list of tools fails the start', async () => {
+    const server = await scriptedServer({
+      'tools/list': ({ id }, response) =>
+        sendJson(response, {
+          jsonrpc: '2.0',
+          id,
+          result: { tools: [{ name: big, inputSchema: { type: 'object' } }] },
+        }),
+    })
+    const on = await host()
+    await mount(on, httpConfig(server.url, { maxMessageBytes: MIB }))
+    expect(on.statuses.latest('one')?.error).toContain('maxMessageBytes')
+  })
+
+  it('is not read to its end: what the server keeps sending is not collected', async () => {
+    let sent = 0
+    const endless: Answer = (_message, response) => {
+      openStream(response)
+      response.write('data: "')
+      const chunk = 'x'.repeat(MIB)
+      const more = () => {
+        while (!response.destroyed && response.write(chunk)) sent += chunk.length
+      }
+      response.on('drain', more)
+      more()
+    }
+    const server = await scriptedServer({ 'tools/call': endless })
+    const on = await host()
+    await mount(on, httpConfig(server.url, { maxMessageBytes: MIB }))
+    expect(on.text(await on.call('mcp__one__echo'))).toContain('maxMessageBytes')
+    expect(sent).toBeLessThan(64 * MIB)
+  })
+
+  it('does not limit a stream of smaller ones', async () => {
+    const many: Answer = ({ id }, response) => {
+      openStream(response)
+      const noise = JSON.stringify({
+        jsonrpc: '2.0',
+        method: 'notifications/message',
+        params: { level: 'info', data: big.slice(0, MIB / 4) },
+      })
+      for (let count = 0; count < 20; count++) response.write(`data: ${noise}\n\n`)
+      const message = { jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: 'done' }] } }
+      response.end(`data: ${JSON.stringify(message)}\n\n`)
+    }
+    const server = await scriptedServer({ 'tools/call': many })
+    const on = await host()
+    await mount(on, httpConfig(server.url, { maxMessageBytes: MIB }))
+    expect(on.text(await on.call('mcp__one__echo'))).toBe('done')
+  })
+})
+
+describe('a stream of a server', () => {
+  it('with what is no message in it brings the messages around that', async () => {
+    const mixed: Answer = ({ id }, response) => {
+      openStream(response)
+      const message = { jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: 'done' }] } }
+      response.write('data: not json\n\ndata: {"jsonrpc":"2.0"}\n\nevent: other\ndata: 1\n\n: comment\n\n')
+      response.end(`data: ${JSON.stringify(message)}\n\n`)
+    }
+    const server = await scriptedServer({ 'tools/call': mixed })
+    const on = await host()
+    await mount(on, httpConfig(server.url))
+    expect(on.text(await on.call('mcp__one__echo'))).toBe('done')
+    expect(on.statuses.kinds('one')).not.toContain('reconnecting')
+  })
+
+  it('with invalid UTF-8 in it shows what was there instead', async () => {
+    const invalid: Answer = ({ id }, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' })
+      const [before, after] = JSON.stringify({
+        jsonrpc: '2.0',
+        id,
+        result: { content: [{ type: 'text', text: '<>' }] },
+      }).split('<>')
+      response.end(
+        Buffer.concat([Buffer.from(before!), Buffer.from([0xff, 0xfe, 0xc3]), Buffer.from(after!)]),
+      )
+    }
+    const server = await scriptedServer({ 'tools/call': invalid })
+    const on = await host()
+    await mount(on, httpConfig(server.url))
+    expect(on.text(await on.call('mcp__one__echo'))).toBe('\u{fffd}\u{fffd}\u{fffd}')
+  })
+})
