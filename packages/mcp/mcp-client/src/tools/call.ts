@@ -69,6 +69,9 @@ export async function callTool(
       exec.signal,
     )
   } catch (error) {
-    throw callError(caller, what, error)
+    if (!exec.signal.aborted) throw callError(caller, what, error)
+    // The SDK takes a cancellation for a timeout.
+    const message = `${what} was cancelled. Whether it took effect is unknown.`
+    throw new McpCallError(message, 'MCP_CANCELLED', { cause: error })
   }
 }

@@ -25,6 +25,8 @@ export type McpCallErrorCode =
   | 'MCP_CONNECTION_LOST'
   /** The server did not answer in time. */
   | 'MCP_TIMEOUT'
+  /** The call was cancelled by the host; whether it took effect is unknown. */
+  | 'MCP_CANCELLED'
   /** The call needs something of the protocol that is not supported. */
   | 'MCP_UNSUPPORTED'
 

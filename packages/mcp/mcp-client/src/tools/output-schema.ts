@@ -79,9 +79,7 @@ function canonicalSchema(structuredContent: JsonSchemaNode | undefined): JsonSch
     properties: {
       content: {
         type: 'array',
-        description:
-          'MCP content blocks, complete: { type: "text", text } | { type: "image" or "audio", data (base64), mimeType } | ' +
-          '{ type: "resource_link", uri, name } | { type: "resource", resource: { uri, text or blob (base64) } }',
+        description: 'MCP content blocks: { type: "text", text }, { type: "image", data, mimeType }, …',
         items: {
           type: 'object',
           properties: { type: { type: 'string' } },

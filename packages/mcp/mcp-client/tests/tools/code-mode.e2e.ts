@@ -9,20 +9,20 @@ const text = (written: string) => ({ type: 'text', text: written })
 const image = { type: 'image', ...images.png }
 
 async function programs(result: unknown, options: Partial<McpToolOptions> = {}) {
-  const it = await startAgentHost({ mode: 'code', attachments: true })
-  onTestFinished(() => it.dispose())
-  it.ctx.tools.register(
-    createMcpToolDefinition(it.ctx, {
+  const app = await startAgentHost({ mode: 'code', attachments: true })
+  onTestFinished(() => app.dispose())
+  app.ctx.tools.register(
+    createMcpToolDefinition(app.ctx, {
       name: 'tool',
       inputSchema: { type: 'object' },
       call: async () => result,
       ...options,
     }),
   )
-  const caller = await it.agent({ model: 'vision' })
+  const caller = await app.agent({ model: 'vision' })
   const run = async (code: string): Promise<ToolExecutionResult> =>
-    await it.call('run_code', { code, description: 'Runs a test program' }, { agent: caller.agent })
-  return { ...it, run, caller, prompt: async () => (await it.prompt(caller.agent)).text }
+    await app.call('run_code', { code, description: 'Runs a test program' }, { agent: caller.agent })
+  return { ...app, run, caller, prompt: async () => (await app.prompt(caller.agent)).text }
 }
 
 it('a program gets the whole value, typed by the schemas', async () => {

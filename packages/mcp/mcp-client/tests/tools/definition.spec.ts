@@ -20,10 +20,10 @@ async function adapted(
   options: Partial<McpToolOptions> = {},
   hostOptions: HostOptions = SIGHT,
 ): Promise<TestHost & { register(options?: Partial<McpToolOptions>): () => void }> {
-  const it = await host(hostOptions)
+  const app = await host(hostOptions)
   const register = (more: Partial<McpToolOptions> = {}) =>
-    it.ctx.tools.register(
-      createMcpToolDefinition(it.ctx, {
+    app.ctx.tools.register(
+      createMcpToolDefinition(app.ctx, {
         name: 'tool',
         inputSchema: { type: 'object' },
         call: async () => result,
@@ -32,26 +32,28 @@ async function adapted(
       }),
     )
   register()
-  return { ...it, register }
+  return { ...app, register }
 }
 
 describe('an adapted tool', () => {
   it('is in the registry with its name, its description and its schema', async () => {
     const inputSchema = { type: 'object', properties: { a: { type: 'string' } }, additionalProperties: false }
-    const it = await adapted({ content: [] }, { description: 'Does\u202e it', inputSchema })
-    expect(it.schemas()).toEqual([{ name: 'tool', description: 'Does\\u{202e} it', parameters: inputSchema }])
+    const app = await adapted({ content: [] }, { description: 'Does\u202e it', inputSchema })
+    expect(app.schemas()).toEqual([
+      { name: 'tool', description: 'Does\\u{202e} it', parameters: inputSchema },
+    ])
   })
 
   it('needs no description', async () => {
-    const it = await adapted({ content: [] })
-    expect(it.schemas()).toMatchObject([{ description: '' }])
+    const app = await adapted({ content: [] })
+    expect(app.schemas()).toMatchObject([{ description: '' }])
   })
 
   it('gets the arguments and the execution as the registry made it', async () => {
     const call = vi.fn<McpToolOptions['call']>(async () => ({ content: [] }))
-    const it = await adapted(undefined, { call })
+    const app = await adapted(undefined, { call })
     const { signal } = new AbortController()
-    await it.call('tool', { a: [1] }, { agent: SEEING, signal })
+    await app.call('tool', { a: [1] }, { agent: SEEING, signal })
     const [args, exec] = call.mock.calls[0] as [unknown, ToolRunContext]
     expect(args).toEqual({ a: [1] })
     expect(exec).toMatchObject({ name: 'tool', agent: SEEING, signal })
@@ -60,16 +62,16 @@ describe('an adapted tool', () => {
 
   it.each([[null], ['text'], [5], [[1, 2]]])('takes %j for no arguments', async (args) => {
     const call = vi.fn<McpToolOptions['call']>(async () => ({ content: [text('done')] }))
-    const it = await adapted(undefined, { call })
-    const result = await it.call('tool', args)
-    expect(it.text(result)).toBe('done')
+    const app = await adapted(undefined, { call })
+    const result = await app.call('tool', args)
+    expect(app.text(result)).toBe('done')
     expect(call.mock.calls[0]?.[0]).toEqual({})
   })
 
   it('may overlap with others only when it says that it changes nothing', async () => {
-    const it = await adapted({ content: [] })
-    it.register({ name: 'reading', isReadOnly: true })
-    const modeOf = (name: string) => it.ctx.tools.executionMode({ name, arguments: {} } as never).kind
+    const app = await adapted({ content: [] })
+    app.register({ name: 'reading', isReadOnly: true })
+    const modeOf = (name: string) => app.ctx.tools.executionMode({ name, arguments: {} } as never).kind
     expect(modeOf('tool')).toBe('exclusive')
     expect(modeOf('reading')).toBe('parallel')
   })
@@ -80,35 +82,35 @@ describe('an adapted tool', () => {
       { type: 'audio', mimeType: 'audio/wav', data: 'QUJD' },
       { type: 'hologram', x: [1] },
     ]
-    const it = await adapted({ content, structuredContent: { n: 1 }, _meta: { private: true } })
-    const result = await it.call('tool')
+    const app = await adapted({ content, structuredContent: { n: 1 }, _meta: { private: true } })
+    const result = await app.call('tool')
     expect(result).toMatchObject({ isError: false, value: { content, structuredContent: { n: 1 } } })
     expect(result.value).not.toHaveProperty('_meta')
-    expect(it.text(result)).toBe(
+    expect(app.text(result)).toBe(
       'a\n[audio not shown: audio/wav, 3 bytes]\n[content of the unknown type "hologram", not shown]',
     )
   })
 
   it('keeps what is for the user in the value alone', async () => {
     const content = [{ ...text('for you'), annotations: { audience: ['user'] } }, text('for all')]
-    const it = await adapted({ content })
-    const result = await it.call('tool')
-    expect(it.text(result)).toBe('for all')
+    const app = await adapted({ content })
+    const result = await app.call('tool')
+    expect(app.text(result)).toBe('for all')
     expect(result).toMatchObject({ value: { content } })
   })
 
   it('warns of an input schema that cannot be shown, and says so on one line', async () => {
-    const it = await adapted({ content: [] }, { name: 'x\n\u202ey', inputSchema: { required: ['\u202e'] } })
-    expect(it.schemas()).toMatchObject([{ parameters: { type: 'object' } }])
-    expect(it.logs.find({ level: 'warn' }).map((entry) => entry.text)).toEqual([
+    const app = await adapted({ content: [] }, { name: 'x\n\u202ey', inputSchema: { required: ['\u202e'] } })
+    expect(app.schemas()).toMatchObject([{ parameters: { type: 'object' } }])
+    expect(app.logs.find({ level: 'warn' }).map((entry) => entry.text)).toEqual([
       'the input schema of x\\n\\u{202e}y hides characters, so the model gets an open one',
     ])
   })
 
   it('says at debug level why an output schema is not in its definition, on one bounded line', async () => {
     const outputSchema = { type: 'object', properties: { ['\u202e'.repeat(1000)]: { format: 'x' } } }
-    const it = await adapted({ content: [] }, { outputSchema })
-    const [line, ...more] = it.logs.find({ level: 'debug', text: 'output schema' })
+    const app = await adapted({ content: [] }, { outputSchema })
+    const [line, ...more] = app.logs.find({ level: 'debug', text: 'output schema' })
     expect(more).toEqual([])
     expect(line?.text).toMatch(/^the output schema of tool is not part of its tool definition: .{1,200}$/)
   })
@@ -116,19 +118,19 @@ describe('an adapted tool', () => {
 
 describe('a tool that failed', () => {
   it('is a failed call with what it said', async () => {
-    const it = await adapted({ content: [text('no\u202e'), text('way')], isError: true })
-    const result = await it.call('tool')
+    const app = await adapted({ content: [text('no\u202e'), text('way')], isError: true })
+    const result = await app.call('tool')
     expect(result).toMatchObject({
       isError: true,
       error: { message: 'no\\u{202e}\nway', info: { name: 'McpCallError', code: 'MCP_TOOL_ERROR' } },
     })
-    expect(it.text(result)).toBe('Error: no\\u{202e}\nway')
+    expect(app.text(result)).toBe('Error: no\\u{202e}\nway')
   })
 
   it('saves no image', async () => {
-    const it = await adapted({ content: [image], isError: true })
-    const save = vi.spyOn(it.ctx.attachments, 'saveImages')
-    const result = await it.call('tool', {}, { agent: SEEING })
+    const app = await adapted({ content: [image], isError: true })
+    const save = vi.spyOn(app.ctx.attachments, 'saveImages')
+    const result = await app.call('tool', {}, { agent: SEEING })
     expect(result.content).toEqual([
       text('Error: [image not shown: image/png, 98 bytes; the tool reported an error]'),
     ])
@@ -143,23 +145,23 @@ describe('a tool that failed', () => {
       'The tool failed, and what it reported is for the user only.',
     ],
   ])('%s, says so', async (_, content, message) => {
-    const it = await adapted({ content, isError: true })
-    expect(await it.call('tool')).toMatchObject({ isError: true, error: { message } })
+    const app = await adapted({ content, isError: true })
+    expect(await app.call('tool')).toMatchObject({ isError: true, error: { message } })
   })
 
   it('is not held to its output schema', async () => {
     const outputSchema = { type: 'object', properties: { a: { type: 'number' } }, required: ['a'] }
-    const it = await adapted(
+    const app = await adapted(
       { content: [text('no')], structuredContent: {}, isError: true },
       { outputSchema },
     )
-    expect(await it.call('tool')).toMatchObject({ isError: true, error: { message: 'no' } })
+    expect(await app.call('tool')).toMatchObject({ isError: true, error: { message: 'no' } })
   })
 
   it('by throwing is a failed call with the same error', async () => {
     const error = new McpCallError('the provider is gone', 'MCP_UNAVAILABLE')
-    const it = await adapted(undefined, { call: () => Promise.reject(error) })
-    expect(await it.call('tool')).toMatchObject({
+    const app = await adapted(undefined, { call: () => Promise.reject(error) })
+    expect(await app.call('tool')).toMatchObject({
       isError: true,
       error: { message: 'the provider is gone', info: { code: 'MCP_UNAVAILABLE' } },
     })
@@ -185,9 +187,9 @@ describe('an invalid result', () => {
   ])(
     'that %s is a failed call that names the tool and the violation, and nothing of it is kept',
     async (_, raw, violation) => {
-      const it = await adapted(raw, { rawName: 'raw\n"name"', outputSchema })
-      const save = vi.spyOn(it.ctx.attachments, 'saveImages')
-      const result = await it.call('tool', {}, { agent: SEEING })
+      const app = await adapted(raw, { rawName: 'raw\n"name"', outputSchema })
+      const save = vi.spyOn(app.ctx.attachments, 'saveImages')
+      const result = await app.call('tool', {}, { agent: SEEING })
       const message = `MCP tool "raw\\\\n\\"name\\"" returned an invalid result: ${violation}.`
       expect(result).toMatchObject({
         isError: true,
@@ -201,28 +203,28 @@ describe('an invalid result', () => {
 
   it('beyond the subset of the host is one too, and what holds is not', async () => {
     const call = vi.fn<McpToolOptions['call']>(async (args) => ({ content: [], structuredContent: args }))
-    const it = await adapted(undefined, {
+    const app = await adapted(undefined, {
       call,
       outputSchema: { type: 'object', additionalProperties: { type: 'number' } },
     })
-    expect(await it.call('tool', { one: 1 })).toMatchObject({
+    expect(await app.call('tool', { one: 1 })).toMatchObject({
       isError: false,
       value: { structuredContent: { one: 1 } },
     })
-    expect(await it.call('tool', { one: '1' })).toMatchObject({
+    expect(await app.call('tool', { one: '1' })).toMatchObject({
       isError: true,
       error: { info: { code: 'MCP_INVALID_RESULT' } },
     })
   })
 
   it('of a schema that cannot be checked passes, and the operator is told once', async () => {
-    const it = await adapted(
+    const app = await adapted(
       { content: [], structuredContent: {} },
       { outputSchema: { $ref: 'https://x.example/' } },
     )
-    expect(await it.call('tool')).toMatchObject({ isError: false })
-    expect(await it.call('tool')).toMatchObject({ isError: false })
-    const warnings = it.logs.find({
+    expect(await app.call('tool')).toMatchObject({ isError: false })
+    expect(await app.call('tool')).toMatchObject({ isError: false })
+    const warnings = app.logs.find({
       level: 'warn',
       text: 'results of tool are not held to its output schema any more',
     })
@@ -238,8 +240,8 @@ describe('an invalid result', () => {
         },
       },
     )
-    const it = await adapted(hostile)
-    expect(await it.call('tool')).toMatchObject({ isError: true, error: { message: 'trap' } })
+    const app = await adapted(hostile)
+    expect(await app.call('tool')).toMatchObject({ isError: true, error: { message: 'trap' } })
   })
 })
 
@@ -253,116 +255,119 @@ describe('a result with images', () => {
   const lines = [text(`before\n${IMAGE_LINE}\nafter`)]
 
   it('has them in the conversation where the model takes images', async () => {
-    const it = await adapted({ content })
-    const result = await it.call('tool', {}, { agent: SEEING })
+    const app = await adapted({ content })
+    const result = await app.call('tool', {}, { agent: SEEING })
     expect(result).toMatchObject({ isError: false, content: native, value: { content } })
     expect(JSON.stringify(result.content)).not.toContain(png)
   })
 
   it('has them described, with the reason, where it does not', async () => {
-    const it = await adapted({ content })
-    const result = await it.call(
+    const app = await adapted({ content })
+    const result = await app.call(
       'tool',
       {},
       { agent: { options: { provider: 'scripted', model: 'text' } } as never },
     )
-    expect(it.text(result)).toBe(
+    expect(app.text(result)).toBe(
       'before\n[image not shown: image/png, 98 bytes; the current model does not take images]\nafter',
     )
     expect(result).toMatchObject({ value: { content } })
   })
 
   it('has them in the conversation whatever the arguments were', async () => {
-    const it = await adapted({ content })
+    const app = await adapted({ content })
     for (const args of [null, 'text', [1]]) {
-      expect(await it.call('tool', args, { agent: SEEING })).toMatchObject({ content: native })
+      expect(await app.call('tool', args, { agent: SEEING })).toMatchObject({ content: native })
     }
-    const unseen = await it.call('tool', null)
-    expect(it.text(unseen)).toContain('it is not known which model reads this')
+    const unseen = await app.call('tool', null)
+    expect(app.text(unseen)).toContain('it is not known which model reads this')
   })
 
   it('has each call its own, also when calls overlap', async () => {
     const call = vi.fn<McpToolOptions['call']>(async ({ n }) => ({
       content: [text(`call ${String(n)}`), { type: 'image', ...(n === 1 ? images.png : images.gif) }],
     }))
-    const it = await adapted(undefined, { call, isReadOnly: true })
+    const app = await adapted(undefined, { call, isReadOnly: true })
     const [first, second] = await Promise.all([
-      it.call('tool', { n: 1 }, { agent: SEEING }),
-      it.call('tool', { n: 2 }, { agent: SEEING }),
+      app.call('tool', { n: 1 }, { agent: SEEING }),
+      app.call('tool', { n: 2 }, { agent: SEEING }),
     ])
     expect(first?.content).toMatchObject([text('call 1'), { attachment: { mediaType: 'image/png' } }])
     expect(second?.content).toMatchObject([text('call 2'), { attachment: { mediaType: 'image/gif' } }])
   })
 
   it('is shown to policies as text', async () => {
-    const it = await adapted({ content })
+    const app = await adapted({ content })
     const seen: unknown[] = []
-    it.ctx.on('tools/post-execute', (_exec, result, next) => {
+    app.ctx.on('tools/post-execute', (_exec, result, next) => {
       seen.push(result.content)
       return next()
     })
-    const result = await it.call('tool', {}, { agent: SEEING })
+    const result = await app.call('tool', {}, { agent: SEEING })
     expect(seen).toEqual([lines])
     expect(result.content).toEqual(native)
   })
 
   it('stays blocked when a policy blocks it', async () => {
-    const it = await adapted({ content })
-    it.ctx.on('tools/post-execute', async () => ({ kind: 'block', feedback: [{ type: 'text', text: 'no' }] }))
-    const result = await it.call('tool', {}, { agent: SEEING })
+    const app = await adapted({ content })
+    app.ctx.on('tools/post-execute', async () => ({
+      kind: 'block',
+      feedback: [{ type: 'text', text: 'no' }],
+    }))
+    const result = await app.call('tool', {}, { agent: SEEING })
     expect(result).toMatchObject({ isError: true, content: [text('no')] })
     expect(result).not.toHaveProperty('value')
   })
 
   it('stays as a policy replaces its content', async () => {
-    const it = await adapted({ content })
-    it.ctx.on('tools/post-execute', async () => ({
+    const app = await adapted({ content })
+    app.ctx.on('tools/post-execute', async () => ({
       kind: 'accept',
       content: [{ type: 'text', text: 'redacted' }],
     }))
-    const result = await it.call('tool', {}, { agent: SEEING })
+    const result = await app.call('tool', {}, { agent: SEEING })
     expect(result).toMatchObject({ isError: false, content: [text('redacted')], value: { content } })
   })
 
   it('stays as a policy replaces its value', async () => {
-    const it = await adapted({ content })
+    const app = await adapted({ content })
     const value = { content: [text('other'), { type: 'image', ...images.gif }] }
-    it.ctx.on('tools/post-execute', async () => ({ kind: 'accept', value }))
-    const result = await it.call('tool', {}, { agent: SEEING })
+    app.ctx.on('tools/post-execute', async () => ({ kind: 'accept', value }))
+    const result = await app.call('tool', {}, { agent: SEEING })
     expect(result).toMatchObject({ value, content: [text('other\n[image: image/gif, 62 bytes]')] })
   })
 
   it('stays as a policy replaces a part of its value that is not shown', async () => {
-    const it = await adapted({ content, structuredContent: { secret: 1 } })
+    const app = await adapted({ content, structuredContent: { secret: 1 } })
     const value = { content, structuredContent: { secret: 0 } }
-    it.ctx.on('tools/post-execute', async () => ({ kind: 'accept', value }))
-    expect(await it.call('tool', {}, { agent: SEEING })).toMatchObject({ value, content: lines })
+    app.ctx.on('tools/post-execute', async () => ({ kind: 'accept', value }))
+    expect(await app.call('tool', {}, { agent: SEEING })).toMatchObject({ value, content: lines })
   })
 
   it('is not put in the place of a result that a policy made up', async () => {
-    const it = await adapted({ content })
-    it.ctx.on('tools/execute', async (_exec, next) => {
+    const app = await adapted({ content })
+    app.ctx.on('tools/execute', async (_exec, next) => {
       await next()
       return { isError: false, content: [], value: { content: [text('made up')] } } as never
     })
-    expect(await it.call('tool', {}, { agent: SEEING })).toMatchObject({ content: [text('made up')] })
+    expect(await app.call('tool', {}, { agent: SEEING })).toMatchObject({ content: [text('made up')] })
   })
 
   it('is still itself when a policy passes on a copy', async () => {
-    const it = await adapted({ content })
-    it.ctx.on('tools/execute', async (_exec, next) => ({ ...(await next()) }))
-    expect(await it.call('tool', {}, { agent: SEEING })).toMatchObject({ content: native })
+    const app = await adapted({ content })
+    app.ctx.on('tools/execute', async (_exec, next) => ({ ...(await next()) }))
+    expect(await app.call('tool', {}, { agent: SEEING })).toMatchObject({ content: native })
   })
 
   it('is that of the last attempt when a policy tries again', async () => {
     let attempts = 0
     const call = async () => ({ content: [text(`attempt ${++attempts}`), image] })
-    const it = await adapted(undefined, { call })
-    it.ctx.on('tools/execute', async (_exec, next) => {
+    const app = await adapted(undefined, { call })
+    app.ctx.on('tools/execute', async (_exec, next) => {
       await next()
       return await next()
     })
-    const result = await it.call('tool', {}, { agent: SEEING })
+    const result = await app.call('tool', {}, { agent: SEEING })
     expect(result).toMatchObject({
       content: [text('attempt 2'), { type: 'image' }],
       value: { content: [text('attempt 2'), image] },
@@ -371,9 +376,9 @@ describe('a result with images', () => {
 
   it('is not there when a policy refuses the call', async () => {
     const call = vi.fn<McpToolOptions['call']>(async () => ({ content }))
-    const it = await adapted(undefined, { call })
-    it.ctx.tools.guard(() => 'forbidden')
-    expect(await it.call('tool', {}, { agent: SEEING })).toMatchObject({
+    const app = await adapted(undefined, { call })
+    app.ctx.tools.guard(() => 'forbidden')
+    expect(await app.call('tool', {}, { agent: SEEING })).toMatchObject({
       isError: true,
       content: [text('Error: forbidden')],
     })
@@ -386,48 +391,48 @@ describe('a result with images', () => {
       cancel.abort()
       return { content }
     }
-    const it = await adapted(undefined, { call })
-    const save = vi.spyOn(it.ctx.attachments, 'saveImages')
-    const result = await it.call('tool', {}, { agent: SEEING, signal: cancel.signal })
+    const app = await adapted(undefined, { call })
+    const save = vi.spyOn(app.ctx.attachments, 'saveImages')
+    const result = await app.call('tool', {}, { agent: SEEING, signal: cancel.signal })
     expect(result).toMatchObject({ isError: true, error: { info: { code: 'ABORTED' } } })
     expect(save).not.toHaveBeenCalled()
   })
 
   it('is in the conversation also when the tool was registered anew meanwhile', async () => {
-    const it = await host(SIGHT)
+    const app = await host(SIGHT)
     const define = () =>
-      createMcpToolDefinition(it.ctx, {
+      createMcpToolDefinition(app.ctx, {
         name: 'tool',
         inputSchema: { type: 'object' },
         call: async () => ({ content }),
       })
-    const unregister = it.ctx.tools.register(define())
-    it.ctx.on('tools/pre-execute', async (_exec, next) => {
+    const unregister = app.ctx.tools.register(define())
+    app.ctx.on('tools/pre-execute', async (_exec, next) => {
       unregister()
-      it.ctx.tools.register(define())
+      app.ctx.tools.register(define())
       return await next()
     })
-    expect(await it.call('tool', {}, { agent: SEEING })).toMatchObject({ content: native })
+    expect(await app.call('tool', {}, { agent: SEEING })).toMatchObject({ content: native })
   })
 
   it('is made anew from services that come and go', async () => {
-    const it = await adapted({ content }, {}, { llm: { vision: ['text', 'image'] } })
-    expect(it.text(await it.call('tool', {}, { agent: SEEING }))).toContain(
+    const app = await adapted({ content }, {}, { llm: { vision: ['text', 'image'] } })
+    expect(app.text(await app.call('tool', {}, { agent: SEEING }))).toContain(
       'no attachment store is available',
     )
     const store = await host({ attachments: true })
-    it.ctx.provide('attachments', store.ctx.attachments)
-    expect(await it.call('tool', {}, { agent: SEEING })).toMatchObject({ content: native })
+    app.ctx.provide('attachments', store.ctx.attachments)
+    expect(await app.call('tool', {}, { agent: SEEING })).toMatchObject({ content: native })
   })
 })
 
 it('nothing of a call is kept when it is over', async () => {
   setFlagsFromString('--expose-gc')
   const collectGarbage = runInNewContext('gc') as () => void
-  const it = await adapted({ content: [text('x'), image] })
+  const app = await adapted({ content: [text('x'), image] })
   const values: WeakRef<object>[] = []
   for (let n = 0; n < 20; n++) {
-    const { value } = (await it.call('tool', { n }, { agent: SEEING })) as { value: object }
+    const { value } = (await app.call('tool', { n }, { agent: SEEING })) as { value: object }
     values.push(new WeakRef(value))
   }
   await vi.waitFor(() => {

@@ -15,13 +15,13 @@ const PNG_BYTES = Buffer.byteLength(png, 'base64')
 const SEEING = { options: { provider: 'scripted', model: 'vision' } } as never
 
 async function store(options: HostOptions = {}) {
-  const it = await host({ attachments: true, llm: { vision: ['text', 'image'] }, ...options })
+  const app = await host({ attachments: true, llm: { vision: ['text', 'image'] }, ...options })
   const admit = (batch: readonly ImageContent[], signal = new AbortController().signal) =>
-    admitImages(it.ctx, { agent: SEEING, signal }, batch)
+    admitImages(app.ctx, { agent: SEEING, signal }, batch)
   /** How many objects the store holds. */
   const saved = () => {
     try {
-      const root = (it.ctx.attachments as AttachmentStore & { root: string }).root
+      const root = (app.ctx.attachments as AttachmentStore & { root: string }).root
       return readdirSync(`${root}/objects`, { recursive: true, withFileTypes: true }).filter((entry) =>
         entry.isFile(),
       ).length
@@ -29,7 +29,7 @@ async function store(options: HostOptions = {}) {
       return 0
     }
   }
-  return { ...it, ctx: it.ctx, admit, saved }
+  return { ...app, ctx: app.ctx, admit, saved }
 }
 
 describe('the images of a result', () => {

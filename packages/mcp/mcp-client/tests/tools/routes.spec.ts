@@ -15,9 +15,9 @@ function agentOn(model: string | undefined, provider: string | undefined = 'scri
 
 describe('the model that reads a result', () => {
   it('is the one of the current request, also when the agent has another', async () => {
-    const it = await startAgentHost({ llm: models })
-    onTestFinished(() => it.dispose())
-    const { agent, turn } = await it.agent({
+    const app = await startAgentHost({ llm: models })
+    onTestFinished(() => app.dispose())
+    const { agent, turn } = await app.agent({
       model: 'text',
       setup: (ctx) => {
         ctx.on('agent/request', async (_payload, next) => ({ ...(await next()), model: 'vision' }))
@@ -26,7 +26,7 @@ describe('the model that reads a result', () => {
     expect(routeOf(agent)).toEqual({ provider: 'scripted', model: 'text' })
     await turn('hello')
     expect(routeOf(agent)).toEqual({ provider: 'scripted', model: 'vision' })
-    expect(await modelObstacle(it.ctx, { agent, signal })).toBeUndefined()
+    expect(await modelObstacle(app.ctx, { agent, signal })).toBeUndefined()
   })
 
   it('is unknown without an agent, for a mere scope, and for an agent without a provider or a model', () => {
