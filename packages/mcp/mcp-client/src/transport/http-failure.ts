@@ -250,6 +250,7 @@ export function judgeHttpError(error: unknown, hadSession: boolean): HttpVerdict
 export function parseRetryAfter(value: string | null, now: number): number | undefined {
   if (value === null) return undefined
   if (/^\d+$/.test(value.trim())) return Number(value) * 1000
-  const at = Date.parse(value)
+  // Date.parse takes much more than the three forms of a date in HTTP, all of which start with the day of the week.
+  const at = /^\s*[a-z]{3}/i.test(value) ? Date.parse(value) : Number.NaN
   return Number.isNaN(at) ? undefined : Math.max(0, at - now)
 }
