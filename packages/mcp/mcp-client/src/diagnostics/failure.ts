@@ -11,8 +11,12 @@ import type { Redactor } from './redactor.ts'
 const MAX_REASON_LENGTH = 600
 const MAX_EXCERPT_LENGTH = 300
 
+/** A line that begins with the name of an error: what an uncaught one prints, as against the source line above it. */
+const ERROR_LINE = /^\s*(un\w+ )?[\w.$]*(error|exception|panic|fatal)\b[^:]*:/i
+
 /** Words of a line that says what went wrong, as against the stack around it. */
-const TELLING = /error|exception|cannot|can't|not found|no such|missing|denied|refused|required|invalid|failed|fatal|panic|usage|expected/i
+const TELLING =
+  /error|exception|cannot|can't|not found|no such|missing|denied|refused|required|invalid|failed|fatal|panic|usage|expected/i
 
 /** What a failure carries besides its reason. */
 export interface FailureDetails {
@@ -24,6 +28,8 @@ export interface FailureDetails {
   readonly isSessionLost?: boolean
   /** The server's process ended by itself. */
   readonly hasExited?: boolean
+  /** No part of the request reached a server. */
+  readonly isUnsent?: boolean
   readonly cause?: unknown
 }
 
@@ -34,6 +40,7 @@ export class ConnectionFailure extends Error {
   readonly retryAfterMs: number | undefined
   readonly isSessionLost: boolean
   readonly hasExited: boolean
+  readonly isUnsent: boolean
 
   constructor(reason: string, details: FailureDetails = {}) {
     const output = details.output ?? []
@@ -43,13 +50,16 @@ export class ConnectionFailure extends Error {
     this.retryAfterMs = details.retryAfterMs
     this.isSessionLost = details.isSessionLost ?? false
     this.hasExited = details.hasExited ?? false
+    this.isUnsent = details.isUnsent ?? false
   }
 }
 
-/** The line that most likely says why, then the last one where that is another. */
+/** The line that says why where one is an error's own, else the one that most likely does, and the last one. */
 function tellingExcerpt(output: readonly string[]): string {
   const last = output.at(-1)
   if (last === undefined) return ''
+  const error = output.findLast((line) => ERROR_LINE.test(line))
+  if (error !== undefined) return visibleLine(error.trim(), MAX_EXCERPT_LENGTH)
   const telling = output.find((line) => TELLING.test(line)) ?? last
   return visibleLine(telling === last ? telling : `${telling} … ${last}`, MAX_EXCERPT_LENGTH)
 }

@@ -24,6 +24,10 @@ export interface Caller {
 export function callError(caller: Caller, what: string, error: unknown): McpCallError {
   if (error instanceof McpCallError) return error
   const options = { cause: error }
+  if (error instanceof ConnectionFailure && error.isUnsent) {
+    const message = `${what} was not called: ${error.message}. Try again in a few seconds, or go on without it.`
+    return new McpCallError(message, 'MCP_UNAVAILABLE', options)
+  }
   if (error instanceof ConnectionFailure) {
     return new McpCallError(
       `${what} failed: ${error.message}. Whether the call took effect is unknown; check before you repeat it.`,

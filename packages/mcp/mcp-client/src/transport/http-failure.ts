@@ -78,6 +78,21 @@ export function networkReason(error: unknown, url: URL, hasAnswered: boolean): s
   return `the request to ${url.host} failed: ${visibleLine(deepestMessage(error), MAX_EXCERPT_LENGTH)}`
 }
 
+/** Codes of exchanges that ended before anything was sent: there was no connection. */
+const UNSENT_CODES = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+])
+
+/** Whether an exchange provably ended before anything was sent. */
+export function isUnsent(error: unknown): boolean {
+  return UNSENT_CODES.has(codeOf(error) ?? '')
+}
+
 /** What a reason about an HTTP answer has to know of the exchange. */
 export interface ExchangeContext {
   readonly url: URL

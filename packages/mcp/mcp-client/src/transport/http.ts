@@ -21,7 +21,7 @@ import { Agent, fetch } from 'undici'
 import { ConnectionFailure, reasonOf } from '../diagnostics/failure.ts'
 import type { Redactor } from '../diagnostics/redactor.ts'
 import { boundedBody, isEventStream } from './bounded-body.ts'
-import { httpReason, judgeHttpError, networkReason, parseRetryAfter } from './http-failure.ts'
+import { httpReason, isUnsent, judgeHttpError, networkReason, parseRetryAfter } from './http-failure.ts'
 import { RESUMPTION_PACE, StreamResumption } from './stream-resumption.ts'
 import type { ServerTransport, TransportVerdict } from './types.ts'
 
@@ -225,7 +225,10 @@ export class HttpTransport extends StreamableHTTPClientTransport implements Serv
     } catch (error) {
       if (init?.signal?.aborted === true) throw error
       const reason = networkReason(error, new URL(url), this.#hasAnswered)
-      throw new ConnectionFailure(this.#options.redactor.redact(reason), { cause: error })
+      throw new ConnectionFailure(this.#options.redactor.redact(reason), {
+        isUnsent: isUnsent(error),
+        cause: error,
+      })
     }
     this.#hasAnswered = true
     if (response.status > MAX_STATUS) {

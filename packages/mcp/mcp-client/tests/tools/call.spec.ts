@@ -31,6 +31,12 @@ describe('the error of a call', () => {
       `${WHAT} failed: the server process exited with code 1. Whether the call took effect is unknown; check before you repeat it.`,
     ],
     [
+      'a call that never reached the server',
+      new ConnectionFailure('nothing listens at localhost:1', { isUnsent: true }),
+      'MCP_UNAVAILABLE',
+      `${WHAT} was not called: nothing listens at localhost:1. Try again in a few seconds, or go on without it.`,
+    ],
+    [
       'a timeout, with the time and what to do',
       new SdkError(SdkErrorCode.RequestTimeout, 'Request timed out'),
       'MCP_TIMEOUT',

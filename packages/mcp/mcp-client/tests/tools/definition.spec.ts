@@ -232,14 +232,11 @@ describe('an invalid result', () => {
   })
 
   it('is what a bug in the adapter is not', async () => {
-    const hostile = new Proxy(
-      {},
-      {
-        get: () => {
-          throw new TypeError('trap')
-        },
+    const hostile = {
+      get structuredContent(): unknown {
+        throw new TypeError('trap')
       },
-    )
+    }
     const app = await adapted(hostile)
     expect(await app.call('tool')).toMatchObject({ isError: true, error: { message: 'trap' } })
   })

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import {
   displayUrl,
   httpReason,
+  isUnsent,
   judgeHttpError,
   networkReason,
   parseRetryAfter,
@@ -72,6 +73,25 @@ describe('the reason of an exchange without an answer', () => {
     expect(networkReason(closed, url, false)).toContain('write https: in "url"')
     expect(networkReason(closed, url, true)).not.toContain('https:')
     expect(networkReason(closed, new URL('https://example.test/mcp'), false)).not.toContain('write')
+  })
+})
+
+describe('a request that was never sent', () => {
+  it.each([
+    'ECONNREFUSED',
+    'ENOTFOUND',
+    'EAI_AGAIN',
+    'EHOSTUNREACH',
+    'ENETUNREACH',
+    'UND_ERR_CONNECT_TIMEOUT',
+  ])('is told by the code %s', (code) => {
+    expect(isUnsent(wrapped(coded(code)))).toBe(true)
+  })
+
+  it('is not assumed where a connection was there, or nothing is known', () => {
+    expect(isUnsent(wrapped(coded('ECONNRESET')))).toBe(false)
+    expect(isUnsent(wrapped(coded('ETIMEDOUT')))).toBe(false)
+    expect(isUnsent(new Error('unknown'))).toBe(false)
   })
 })
 

@@ -61,7 +61,9 @@ describe.each(ERAS)('a %s server that goes down', (era) => {
       { reconnect: { initialDelayMs: 60_000, maxDelayMs: 60_000 } },
     )
     await fixture.stop()
-    await echo(on)
+    const first = on.text(await echo(on))
+    expect(first).toContain('MCP tool "echo" of server "one" was not called: nothing listens')
+    expect(first).not.toContain('unknown')
     const status = await on.status('one', 'reconnecting')
     expect(status.error).toContain(`nothing listens at 127.0.0.1:${fixture.port} (connection refused)`)
     const answer = on.text(await echo(on))
