@@ -37,16 +37,24 @@ describe('a connection failure', () => {
     )
   })
 
-  it('adds the first line that tells what went wrong, and the last one', () => {
+  it('adds the last error that the server printed, not the source line above it', () => {
     const output = [
-      'node:internal/modules/cjs/loader:1423',
-      '  throw err;',
-      "Error: Cannot find module 'left-pad'",
+      'Error: the cache is cold',
+      'file:///server.js:7',
+      "    throw new Error('no left-pad')",
+      "  TypeError [ERR_X]: Cannot find module 'left-pad'",
       '    at require (node:internal)',
       'Node.js v24',
     ]
     expect(new ConnectionFailure('it exited', { output }).message).toBe(
-      "it exited; it wrote: Error: Cannot find module 'left-pad' … Node.js v24",
+      "it exited; it wrote: TypeError [ERR_X]: Cannot find module 'left-pad'",
+    )
+  })
+
+  it('adds, without an error, the first line that tells what went wrong, and the last one', () => {
+    const output = ['starting', 'the file is missing', 'really', 'bye']
+    expect(new ConnectionFailure('it exited', { output }).message).toBe(
+      'it exited; it wrote: the file is missing … bye',
     )
   })
 
