@@ -23,7 +23,8 @@ export class StderrLog {
   readonly #redactor: Redactor
   readonly #write: (line: string) => void
   readonly #lines: LineSplitter
-  #tail: string[] = []
+  /** As it was written: most lines of a flood are never looked at. */
+  readonly #tail: string[] = []
   #windowStart = Number.NEGATIVE_INFINITY
   #written = 0
   #withheld = 0
@@ -41,7 +42,7 @@ export class StderrLog {
 
   /** The last lines, oldest first; at most 20 of at most 500 characters. */
   get tail(): readonly string[] {
-    return this.#tail
+    return this.#tail.map((line) => this.#clean(line))
   }
 
   /** Take what the process wrote. */
@@ -54,10 +55,15 @@ export class StderrLog {
     this.#lines.end()
   }
 
+  #clean(line: string): string {
+    return visibleLine(this.#redactor.redact(line), MAX_LINE_LENGTH)
+  }
+
   #take(raw: string): void {
-    const line = visibleLine(this.#redactor.redact(raw.trimEnd()), MAX_LINE_LENGTH)
+    const line = raw.trimEnd()
     if (line === '') return
-    this.#tail = [...this.#tail.slice(1 - TAIL_LINES), line]
+    this.#tail.push(line)
+    if (this.#tail.length > TAIL_LINES) this.#tail.shift()
     const now = performance.now()
     if (now - this.#windowStart > WINDOW_MS) {
       if (this.#withheld > 0) this.#write(`[${this.#withheld} lines of standard error were not logged]`)
@@ -65,7 +71,7 @@ export class StderrLog {
       this.#written = 0
       this.#withheld = 0
     }
-    if (this.#written++ < LINES_PER_WINDOW) this.#write(line)
+    if (this.#written++ < LINES_PER_WINDOW) this.#write(this.#clean(line))
     else this.#withheld++
   }
 }
