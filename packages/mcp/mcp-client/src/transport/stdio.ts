@@ -6,8 +6,9 @@
  * (decision 0003); framing and message types are the SDK's. It is stdio-shaped, with `stderr` and `pid`, so that
  * the SDK negotiates in place.
  *
- * Invariants: the connection is over when the process has exited, whatever its helpers do with the pipes; what
- * is not protocol on standard output never ends it; a message over the limit always does.
+ * Invariants: the connection is over when the process has exited, whatever its helpers do with the pipes, and when
+ * it cannot be spoken with any more; what is not protocol on standard output never ends it; a message over the limit
+ * always does.
  */
 import type { ChildProcess } from 'node:child_process'
 import { existsSync, statSync } from 'node:fs'
@@ -26,6 +27,9 @@ import type { ServerTransport, TransportVerdict } from './types.ts'
 
 /** How long the output of a process that has exited is still read, in ms, when a helper holds the pipe open. */
 const DRAIN_MS = 100
+
+/** How long a process may go on without its input or output, in ms; mostly its exit follows at once, and says more. */
+const MUTE_MS = 1000
 
 /** What to run, and who hears of what it writes. */
 export interface StdioOptions {
@@ -61,6 +65,7 @@ export class StdioTransport implements ServerTransport {
   #lateExit: string | undefined
   #hasExited = false
   #heardNoise = false
+  #muteTimer: NodeJS.Timeout | undefined
 
   constructor(options: StdioOptions) {
     this.#options = options
@@ -128,7 +133,7 @@ export class StdioTransport implements ServerTransport {
     return new ConnectionFailure([reason, phase].filter(Boolean).join(' ') + exit, { output: this.#stderrLog.tail, hasExited: this.#hasExited, cause: error })
   }
 
-  /** A process that is there is alive: what fails on its pipes shows as its exit. */
+  /** A process that is there is alive: what fails on its pipes ends the connection by itself. */
   judge(): TransportVerdict {
     return { kind: 'alive' }
   }
@@ -157,12 +162,19 @@ export class StdioTransport implements ServerTransport {
       },
     )
     const report = (error: Error) => this.onerror?.(error)
-    child.stdin?.on('error', report)
-    child.stdout?.on('error', report).on('data', (chunk: Buffer) => this.#isOver || lines.push(chunk))
+    child.stdin?.on('error', (error) => {
+      report(error)
+      this.#mute('input')
+    })
+    child.stdout
+      ?.on('error', report)
+      .on('data', (chunk: Buffer) => this.#isOver || lines.push(chunk))
+      .on('end', () => this.#mute('output'))
     child.stderr
       ?.on('error', report)
       .on('data', (chunk: Buffer) => this.#stderrLog.push(chunk))
     child.once('exit', (code, signal) => {
+      clearTimeout(this.#muteTimer)
       const reason = signal === null ? `the server process exited with code ${code}` : `the server process was ended by ${signal}`
       if (this.#ending === undefined) this.#hasExited = true
       else if (signal === null && code !== 0) this.#lateExit = reason
@@ -192,8 +204,17 @@ export class StdioTransport implements ServerTransport {
     this.onmessage?.(message)
   }
 
+  /** One direction is closed at the other end: if the process does not exit now, it is there for nothing. */
+  #mute(what: 'input' | 'output'): void {
+    if (this.#isOver || this.#hasExited) return
+    this.#muteTimer ??= setTimeout(() => {
+      this.#over(`the server closed its standard ${what} and did not exit`)
+    }, MUTE_MS).unref()
+  }
+
   /** The connection is over, by itself for the given reason, or because it was closed. */
   #over(reason: string | undefined): void {
+    clearTimeout(this.#muteTimer)
     if (this.#isOver) return
     this.#isOver = true
     this.#reason = reason

@@ -220,15 +220,27 @@ describe('messages', () => {
     await expect(transport.send(message)).rejects.toThrow('Not connected')
   })
 
-  it('that the server does not read are refused, and the connection waits for its exit', async () => {
-    const { transport, errors, closes } = await run(
+  it('are refused when the server has closed its input, and the connection ends, although the process does not', async () => {
+    const { transport, errors, closed, messages } = await run(
       `require('fs').closeSync(0); say(1); setInterval(() => {}, 1000)`,
     )
+    await eventually(() => expect(messages).toHaveLength(1))
     const message: JSONRPCMessage = { jsonrpc: '2.0', id: 1, method: 'ping', params: { x: 'x'.repeat(1e6) } }
     await expect(transport.send(message)).rejects.toThrow('the server does not read its input: ')
     await eventually(() => expect(errors.join()).toContain('EPIPE'))
-    expect(closes).toBe(0)
     expect(transport.judge()).toEqual({ kind: 'alive' })
+    await closed
+    expect(transport.explain(undefined, '').message).toBe(
+      'the server closed its standard input and did not exit',
+    )
+  })
+
+  it('cannot come from a server that has closed its output, so the connection ends', async () => {
+    const { transport, closed } = await run(`require('fs').closeSync(1); setInterval(() => {}, 1000)`)
+    await closed
+    const failure = transport.explain(undefined, '')
+    expect(failure.message).toBe('the server closed its standard output and did not exit')
+    expect(failure.hasExited).toBe(false)
   })
 })
 
