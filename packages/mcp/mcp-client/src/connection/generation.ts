@@ -5,7 +5,6 @@
  * left; it never comes back, the supervisor makes a new one instead. A handler for requests of the server
  * (elicitation, sampling) will be registered where the client is made.
  */
-import { setTimeout as delay } from 'node:timers/promises'
 import {
   Client,
   ProtocolError,
@@ -21,6 +20,7 @@ import type { ServerTransport } from '../transport/types.ts'
 import type { Negotiation } from './negotiation.ts'
 import { Listing, MAX_LIST_MS, MAX_LIST_PAGES, type ListKind } from './listing.ts'
 import { keepSubscribed } from './subscription.ts'
+import { waitAtMost } from './wait.ts'
 
 /** How long the first list waits for the subscription to its changes, in ms. */
 const SUBSCRIBE_BOUND_MS = 1000
@@ -342,10 +342,7 @@ export class Generation {
       }
       void keepSubscribed(this.client, { toolsListChanged: true }, this.#life.signal, onOpened, onRefused)
     })
-    await Promise.race([
-      opened,
-      delay(SUBSCRIBE_BOUND_MS, undefined, { ref: false, signal: this.#life.signal }).catch(() => {}),
-    ])
+    await waitAtMost(SUBSCRIBE_BOUND_MS, this.#life.signal, opened)
   }
 }
 

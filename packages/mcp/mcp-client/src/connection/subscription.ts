@@ -6,13 +6,13 @@
  * subscription is not missed; a server that ends every subscription at once is asked ever less often; one that
  * does not know subscriptions is not asked again.
  */
-import { setTimeout as delay } from 'node:timers/promises'
 import {
   ProtocolError,
   METHOD_NOT_FOUND,
   type Client,
   type SubscriptionFilter,
 } from '@modelcontextprotocol/client'
+import { waitAtMost } from './wait.ts'
 
 /** Wait before the first reopening, in ms; each further one that does not last doubles it. */
 const FIRST_DELAY_MS = 500
@@ -46,6 +46,6 @@ export async function keepSubscribed(
     }
     if (performance.now() - startedAt > MAX_DELAY_MS) shortOnes = 0
     const waitMs = Math.min(FIRST_DELAY_MS * 2 ** Math.min(shortOnes, 10), MAX_DELAY_MS)
-    await delay(waitMs, undefined, { ref: false, signal }).catch(() => {})
+    await waitAtMost(waitMs, signal)
   }
 }

@@ -14,6 +14,7 @@ import { LEGACY_NEGOTIATION, negotiate, type KnownEra, type Negotiation } from '
 import { transition, type AttemptCause, type ConnectionState } from './state.ts'
 import { SyncQueue } from './sync-queue.ts'
 import { unavailableError } from './unavailable.ts'
+import { waitAtMost } from './wait.ts'
 
 /** What a supervisor works with, and whom it tells. */
 export interface SupervisorParts {
@@ -218,7 +219,8 @@ export class Supervisor {
   /** The live generation. A session that is being replaced is waited for, but not longer than a call may take. */
   async #live(signal: AbortSignal): Promise<Generation> {
     if (this.#state?.kind === 'connecting' && this.#state.cause === 'session-lost') {
-      await settledWithin(this.#state.settled, signal, this.#parts.callTimeoutMs)
+      await waitAtMost(this.#parts.callTimeoutMs, signal, this.#state.settled)
+      signal.throwIfAborted()
     }
     if (this.#state?.kind === 'connected') return this.#state.generation
     throw unavailableError(this.#parts.serverName, this.#state, this.#parts.policy)
@@ -240,19 +242,4 @@ export class Supervisor {
       throw judgement.error
     }
   }
-}
-
-/**
- * Wait until a promise settles, but no longer than a bound.
- *
- * @throws the reason of the signal when it aborts first.
- */
-async function settledWithin(wanted: Promise<void>, signal: AbortSignal, boundMs: number): Promise<void> {
-  const { promise: ended, resolve: end } = Promise.withResolvers<void>()
-  const timer = setTimeout(end, boundMs)
-  signal.addEventListener('abort', () => end(), { once: true })
-  if (signal.aborted) end()
-  await Promise.race([wanted, ended])
-  clearTimeout(timer)
-  signal.throwIfAborted()
 }

@@ -18,6 +18,7 @@ import {
   type JSONRPCMessage,
 } from '@modelcontextprotocol/client'
 import { Agent, fetch } from 'undici'
+import { waitAtMost } from '../connection/wait.ts'
 import { ConnectionFailure, reasonOf } from '../diagnostics/failure.ts'
 import type { Redactor } from '../diagnostics/redactor.ts'
 import { boundedBody, isEventStream } from './bounded-body.ts'
@@ -144,7 +145,7 @@ export class HttpTransport extends StreamableHTTPClientTransport implements Serv
   }
 
   async settle(): Promise<void> {
-    await within(SETTLE_BOUND_MS, Promise.allSettled(this.#unanswered))
+    await waitAtMost(SETTLE_BOUND_MS, undefined, Promise.allSettled(this.#unanswered))
   }
 
   override close(): Promise<void> {
@@ -158,10 +159,8 @@ export class HttpTransport extends StreamableHTTPClientTransport implements Serv
     onclose?.()
     for (const stream of this.#running.values()) stream.abort()
     if (this.sessionId !== undefined && !this.#isSessionGone) {
-      await within(
-        TERMINATE_BOUND_MS,
-        this.terminateSession().catch(() => {}),
-      )
+      const terminating = this.terminateSession().catch(() => {})
+      await waitAtMost(TERMINATE_BOUND_MS, undefined, terminating)
     }
     await super.close()
     this.#resumption.cancel()
@@ -302,12 +301,4 @@ export class HttpTransport extends StreamableHTTPClientTransport implements Serv
   #lost(failure: ConnectionFailure): TransportVerdict {
     return { kind: 'lost', failure, error: failure }
   }
-}
-
-/** Wait for something, but not longer than a bound. */
-async function within(boundMs: number, wanted: Promise<unknown>): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  const timer = setTimeout(resolve, boundMs).unref()
-  await Promise.race([wanted, promise])
-  clearTimeout(timer)
 }
