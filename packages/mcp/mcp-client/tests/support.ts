@@ -3,7 +3,13 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Context, Fiber } from '@deepseek-ai/cordis'
-import { stdioFixture, type InMemoryServer, type ToolboxOptions } from '@dsh-mcp/fixtures'
+import {
+  inMemoryServer,
+  stdioFixture,
+  type InMemoryServer,
+  type InMemoryServerOptions,
+  type ToolboxOptions,
+} from '@dsh-mcp/fixtures'
 import { isAlive, startHost, type HostOptions, type TestHost } from '@dsh-mcp/host'
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { expect, onTestFinished, vi } from 'vitest'
@@ -87,26 +93,41 @@ export function killAtEnd(pid: number): void {
   })
 }
 
+/** How a {@link MemoryTransport} departs from a perfect one. */
+export interface MemoryFaults {
+  /** Fail the start with this, as a command that is not there does. */
+  start?: ConnectionFailure
+  /** End the connection with this instead of sending a request of this method. */
+  endOn?: { method: string; failure: ConnectionFailure }
+  /** Requests of this method are never sent. */
+  swallow?: string
+  /** What an error of a request says about the connection. */
+  verdict?: (error: unknown) => TransportVerdict
+  /** Runs in each `close()`. */
+  closing?: () => Promise<void>
+}
+
 /** A transport to an in-memory server, as the connection's own transports are. */
 export class MemoryTransport implements ServerTransport {
   declare onclose?: () => void
   declare onerror?: (error: Error) => void
   declare onmessage?: Transport['onmessage'] & {}
-  /** How often `close()` was called. */
-  closes = 0
   readonly #server: InMemoryServer
+  readonly #faults: MemoryFaults
   #inner: Transport | undefined
   #isOver = false
-  #reason: string | undefined
+  #failure: ConnectionFailure | undefined
 
-  constructor(server: InMemoryServer) {
+  constructor(server: InMemoryServer, faults: MemoryFaults = {}) {
     this.#server = server
+    this.#faults = faults
   }
 
   async start(): Promise<void> {
+    if (this.#faults.start !== undefined) throw this.#faults.start
     const inner = await this.#server.connect()
     this.#inner = inner
-    inner.onclose = () => this.#over('the server closed the connection')
+    inner.onclose = () => this.over(new ConnectionFailure('the server closed the connection'))
     inner.onerror = (error) => this.onerror?.(error)
     inner.onmessage = (message, extra) => this.onmessage?.(message, extra)
     await inner.start()
@@ -114,29 +135,44 @@ export class MemoryTransport implements ServerTransport {
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
-    await this.#inner?.send(message)
+    const { endOn, swallow } = this.#faults
+    const method = 'method' in message ? message.method : undefined
+    if (method !== undefined && method === swallow) return
+    if (this.#isOver) throw new Error('Not connected')
+    if (endOn !== undefined && method === endOn.method) this.over(endOn.failure)
+    else await this.#inner?.send(message)
   }
 
   async close(): Promise<void> {
-    this.closes++
-    this.#over(undefined)
+    this.over(undefined)
     await this.#inner?.close()
+    await this.#faults.closing?.()
   }
 
   explain(error: unknown, phase: string): ConnectionFailure {
     if (error instanceof ConnectionFailure) return error
-    const reason = this.#reason ?? (error instanceof Error ? error.message : 'the connection closed')
-    return new ConnectionFailure([reason, phase].filter(Boolean).join(' '), { cause: error })
+    const { message, hasExited = false } = this.#failure ?? {
+      message: error instanceof Error ? error.message : 'the connection closed',
+    }
+    return new ConnectionFailure([message, phase].filter(Boolean).join(' '), { cause: error, hasExited })
   }
 
-  judge(): TransportVerdict {
-    return { kind: 'alive' }
+  judge(error: unknown): TransportVerdict {
+    return this.#faults.verdict?.(error) ?? { kind: 'alive' }
   }
 
-  #over(reason: string | undefined): void {
+  /** End the connection, by itself for a reason or because it was closed. */
+  over(failure: ConnectionFailure | undefined): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.#reason = reason
+    this.#failure = failure
     this.onclose?.()
   }
+}
+
+/** An in-memory server that ends with the test. */
+export async function memoryServer(options: InMemoryServerOptions = {}): Promise<InMemoryServer> {
+  const server = await inMemoryServer(options)
+  onTestFinished(() => server.close())
+  return server
 }
