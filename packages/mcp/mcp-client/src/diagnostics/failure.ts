@@ -64,12 +64,33 @@ function tellingExcerpt(output: readonly string[]): string {
   return visibleLine(telling === last ? telling : `${telling} … ${last}`, MAX_EXCERPT_LENGTH)
 }
 
+/** How many of the things that are wrong with a message are told. */
+const MAX_ISSUES = 3
+
+/**
+ * What an error says. The SDK prints what is wrong with a server's message as a page of JSON (Zod's issues), which
+ * becomes a sentence.
+ *
+ * @param error - anything that was thrown. The text is as clean as the error's own.
+ */
+export function messageOf(error: unknown): string {
+  const message = error instanceof Error && error.message !== '' ? error.message : String(error)
+  const start = message.indexOf('[\n')
+  if (start === -1) return message
+  try {
+    const issues = JSON.parse(message.slice(start)) as { path: unknown[]; message: string }[]
+    const told = issues.slice(0, MAX_ISSUES).map((issue) => [issue.path.join('.'), issue.message].filter(Boolean).join(': '))
+    return `${message.slice(0, start)}${told.join('; ')}`
+  } catch {
+    return message
+  }
+}
+
 /**
  * The reason that an error of the SDK, of Node, or of this package gives, on one line.
  *
  * @param error - anything that was thrown.
  */
 export function reasonOf(error: unknown, redactor: Redactor): string {
-  const message = error instanceof Error && error.message !== '' ? error.message : String(error)
-  return visibleLine(redactor.redact(message), MAX_REASON_LENGTH)
+  return visibleLine(redactor.redact(messageOf(error)), MAX_REASON_LENGTH)
 }

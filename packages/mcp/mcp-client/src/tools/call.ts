@@ -3,7 +3,7 @@ import { visibleExcerpt } from '@deepseek-ai/dsh-mcp-text'
 import type { ToolExecution } from '@deepseek-ai/dsh-tools'
 import { ProtocolError, SdkError, SdkErrorCode, type Tool } from '@modelcontextprotocol/client'
 import type { Supervisor } from '../connection/supervisor.ts'
-import { ConnectionFailure } from '../diagnostics/failure.ts'
+import { ConnectionFailure, messageOf } from '../diagnostics/failure.ts'
 import type { Redactor } from '../diagnostics/redactor.ts'
 import type { RawToolResult } from './content-hold.ts'
 import { McpCallError } from './errors.ts'
@@ -42,9 +42,7 @@ export function callError(caller: Caller, what: string, error: unknown): McpCall
       options,
     )
   }
-  const message = visibleExcerpt(
-    caller.redactor.redact(error instanceof Error ? error.message : String(error)),
-  )
+  const message = visibleExcerpt(caller.redactor.redact(messageOf(error)))
   const verb = error instanceof ProtocolError ? `was refused with code ${error.code}` : 'failed'
   return new McpCallError(`${what} ${verb}: ${message}`, 'MCP_PROTOCOL_ERROR', options)
 }
