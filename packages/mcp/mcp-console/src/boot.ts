@@ -35,7 +35,7 @@ export interface Booted extends AsyncDisposable {
   readonly file: string
   /** Settles when every row has loaded, and every server's first attempt is over. */
   settled(): Promise<void>
-  /** What is wrong with the rows, once the composition has settled. */
+  /** What is wrong with the rows that are not loading any more. */
   problems(): Promise<Problem[]>
   /** End everything. Idempotent. */
   dispose(): Promise<void>

@@ -54,11 +54,12 @@ export async function main(argv: readonly string[], around: Surroundings): Promi
     await program.parseAsync([...argv], { from: 'user' })
   } catch (thrown) {
     const error = thrown instanceof CommanderError ? usageError(thrown, complaints) : thrown
-    if (error === undefined) return exitCode('ok')
-    outcome = outcomeOf(error)
-    const message = errorLine(error)
-    output.error(message)
-    if (argv.includes('--json')) output.json({ error: message })
+    outcome = error === undefined ? 'ok' : outcomeOf(error)
+    if (error !== undefined) {
+      const message = errorLine(error)
+      output.error(message)
+      if (argv.includes('--json')) output.json({ error: message })
+    }
   }
   await output.flush()
   return exitCode(outcome)
@@ -67,15 +68,13 @@ export async function main(argv: readonly string[], around: Surroundings): Promi
 /** What commander throws: nothing that is an error after `--help` and `--version`, else a complaint. */
 function usageError(error: CommanderError, complaints: readonly string[]): CommandError | undefined {
   if (error.exitCode === 0) return undefined
-  const complaint = complaints
-    .join(' ')
+  // Without a command, the complaint is the whole help.
+  const complaint = error.code === 'commander.help' ? 'there is no command' : complaints.join(' ')
+  const line = complaint
     .replace(/^error: /, '')
-    .replaceAll('\n', ' ')
+    .replaceAll(/\s+/g, ' ')
     .trim()
-  return new CommandError(
-    'unusable',
-    complaint === '' ? error.message : `${complaint} (dsh-mcp --help shows the commands)`,
-  )
+  return new CommandError('unusable', `${line}; dsh-mcp --help shows the commands`)
 }
 
 function buildProgram(

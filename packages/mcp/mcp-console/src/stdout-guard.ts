@@ -15,9 +15,9 @@ export function guardStdout(): Sink {
   const write = stdout.write.bind(stdout)
   // Who writes to standard output decided on colours by looking at it, not at where the text ends up.
   const isColored = wantsColor(stderr, process.env)
-  stdout.write = ((chunk: string | Uint8Array, ...rest: unknown[]) => {
+  stdout.write = (chunk: string | Uint8Array, ...rest: unknown[]) => {
     const text = typeof chunk === 'string' && !isColored ? stripVTControlCharacters(chunk) : chunk
     return (stderr.write as (...args: unknown[]) => boolean)(text, ...rest)
-  }) as typeof stdout.write
+  }
   return { isTTY: stdout.isTTY, columns: stdout.columns, write: (text, done) => write(text, () => done()) }
 }

@@ -85,7 +85,7 @@ async function list(
         (title) => ({ title }),
       )
       const cell = (value: JsonValue | undefined, length: number) =>
-        value === undefined ? '-' : visibleLine(String(value), length)
+        typeof value === 'string' ? visibleLine(value, length) : '-'
       const rows = items.map((item) => [
         cell(item[address], 200),
         cell(item['title'] ?? item['name'], 60),
@@ -136,7 +136,8 @@ async function save([first]: readonly Fields[], file: string): Promise<number> {
   if (first === undefined)
     throw new CommandError('failed', 'the resource has no content, so nothing was written')
   const { blob, text } = first
-  const data = typeof blob === 'string' ? Buffer.from(blob, 'base64') : Buffer.from(String(text ?? ''))
+  const data =
+    typeof blob === 'string' ? Buffer.from(blob, 'base64') : Buffer.from(typeof text === 'string' ? text : '')
   try {
     await writeFile(file, data)
   } catch (error) {
@@ -149,5 +150,5 @@ function renderContent({ uri, mimeType, text, blob }: Fields): string {
   if (typeof text === 'string') return visibleText(text)
   const type = typeof mimeType === 'string' ? visibleLine(mimeType, 60) : 'unknown type'
   const size = typeof blob === 'string' ? byteCount(Buffer.byteLength(blob, 'base64')) : 'no data'
-  return `[binary ${visibleLine(String(uri))}: ${type}, ${size}; -o FILE writes it to a file]`
+  return `[binary ${typeof uri === 'string' ? visibleLine(uri) : 'content'}: ${type}, ${size}; -o FILE writes it to a file]`
 }

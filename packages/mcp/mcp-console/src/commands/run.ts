@@ -6,7 +6,7 @@ import { basename, resolve } from 'node:path'
 import type { Context } from '@deepseek-ai/cordis'
 import type { McpClientStatus } from '@deepseek-ai/dsh-mcp-client'
 import type { Outcome } from '../exit.ts'
-import { renderStatusLine, renderStatusTable } from '../render/status.ts'
+import { renderStatus, renderStatusTable } from '../render/status.ts'
 import { errorLine } from '../render/text.ts'
 import { renderToolOverview } from '../render/tools.ts'
 import { healthOf, inSession, printProblems, type Common, type Session } from './session.ts'
@@ -90,13 +90,17 @@ class Changes {
   #take(status: McpClientStatus): void {
     if (!this.#remember(status)) return
     const { output } = this.#session
-    this.#print(() => output.result(renderStatusLine(status, output.paint)))
+    const time = output.paint('faint', new Date().toTimeString().slice(0, 8))
+    const line = `${time} ${renderStatus(status, output.paint)}`
+    this.#print(() => output.result(line))
   }
 
   #takeError(error: Error): void {
     if (this.#told.has(error)) return
     this.#told.add(error)
-    this.#print(() => this.#session.output.error(errorLine(error)))
+    const { output, booted } = this.#session
+    const about = error.name === 'YAMLException' ? `${booted.file}: ` : ''
+    this.#print(() => output.error(`${about}${errorLine(error)}`))
   }
 
   #print(print: () => void): void {
@@ -108,7 +112,7 @@ class Changes {
   /** Whether a status says something new: a client repeats itself after each sync of its tools. */
   #remember(status: McpClientStatus | undefined): boolean {
     if (status === undefined) return false
-    const said = JSON.stringify(status)
+    const said = renderStatus(status, (_, text) => text)
     const isNew = this.#last.get(status.serverName) !== said
     this.#last.set(status.serverName, said)
     return isNew

@@ -67,7 +67,7 @@ export async function inSession(
       onSlow: (seconds) => common.output.note(`still starting after ${seconds} s: ${pending(booted)}`),
     })
     if (waited.kind === 'interrupted') return interrupted(common.interrupt)
-    const problems = waited.kind === 'done' ? await booted.problems() : []
+    const problems = await booted.problems()
     const fatal = problems.find(({ row }) => row === booted.file)
     if (fatal !== undefined) throw new CommandError('unusable', `${fatal.row}: ${fatal.message}`)
     return await work({
@@ -75,7 +75,10 @@ export async function inSession(
       booted,
       problems,
       deadline,
-      rows: () => withProblems(booted.servers.rows(), problems, waited.kind === 'late' ? boundMs : undefined),
+      rows: () => {
+        const rows = booted.servers.rows(problems)
+        return waited.kind === 'late' ? rows.map((row) => explainLate(row, boundMs)) : rows
+      },
     })
   } finally {
     await end(booted, common.output)
@@ -97,22 +100,12 @@ async function end(booted: Booted, output: Output): Promise<void> {
   over.abort()
 }
 
-function withProblems(
-  rows: ServerRow[],
-  problems: readonly Problem[],
-  lateMs: number | undefined,
-): ServerRow[] {
-  const refused = new Map(problems.map((problem) => [problem.serverName, problem]))
-  return rows.map((row) => {
-    if (row.status === 'connecting' && lateMs !== undefined) {
-      return { ...row, error: `not connected within ${lateMs} ms; --timeout MS waits longer` }
-    }
-    const problem = row.status === 'connecting' ? refused.get(row.serverName) : undefined
-    return problem === undefined ? row : { ...row, status: 'failed', error: problem.message }
-  })
+function explainLate(row: ServerRow, boundMs: number): ServerRow {
+  if (row.status !== 'connecting' || row.error !== null) return row
+  return { ...row, error: `not connected within ${boundMs} ms; --timeout MS waits longer` }
 }
 
-/** Print what is wrong with the rows, except with those that the status table tells of. */
+/** Print what is wrong with rows. */
 export function printProblems(output: Output, problems: readonly Problem[]): void {
   for (const { row, message } of problems) output.error(`${row}: ${message}`)
 }

@@ -1,4 +1,5 @@
 /** `dsh-mcp status`: one row for each server. */
+import type { Problem } from '../composition/problems.ts'
 import type { ServerRow } from '../composition/servers.ts'
 import type { Outcome } from '../exit.ts'
 import { renderStatusTable } from '../render/status.ts'
@@ -12,10 +13,9 @@ export async function statusRows(session: Session): Promise<ServerRow[]> {
   )
 }
 
-/** Problems of rows that the status table does not show. */
-export function otherProblems({ problems, booted }: Session) {
-  const { names } = booted.servers
-  return problems.filter(({ serverName }) => serverName === undefined || !names.includes(serverName))
+/** Problems of rows that the status table does not show: those that are no server, or did not get that far. */
+export function otherProblems({ problems }: Session): Problem[] {
+  return problems.filter(({ serverName }) => serverName === undefined)
 }
 
 /** Run the command. */

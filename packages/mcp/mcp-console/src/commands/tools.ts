@@ -21,14 +21,14 @@ export function serverOf(toolName: string, servers: readonly string[]): string |
 
 /** The registered tools, those of a server together, servers in the order of the composition. */
 export function listTools(session: Session, withSchemas: boolean): ToolInfo[] {
-  const tools = registry(session)
+  const registered = registry(session)
   const servers = session.booted.servers.names
-  const infos = tools.schemas().map(({ name, description, parameters }) => ({
+  const infos = registered.schemas().map(({ name, description, parameters }) => ({
     name,
     server: serverOf(name, servers),
     description,
     inputSchema: parameters,
-    ...(withSchemas && { outputSchema: tools.get(name)?.output.schema }),
+    ...(withSchemas && { outputSchema: registered.get(name)?.output.schema }),
   }))
   return [...servers, null].flatMap((server) => infos.filter((info) => info.server === server))
 }

@@ -1,5 +1,5 @@
 /**
- * What is wrong with a composition that has come to rest: rows that could not be imported, whose configuration
+ * What is wrong with a composition: rows that could not be imported, whose configuration
  * was refused, that failed to start, or that wait for a service that no row provides.
  */
 import type { Fiber } from '@deepseek-ai/cordis'
@@ -7,13 +7,13 @@ import type { Entry, Loader } from '@deepseek-ai/cordis-plugin-loader'
 import { visibleLine } from '@deepseek-ai/dsh-mcp-text'
 import type { Outcome } from '../exit.ts'
 import { errorLine } from '../render/text.ts'
-import { CLIENT_NAME } from './tree.ts'
+import { CLIENT_NAME, nameOf } from './client-fiber.ts'
 
 /** One row that is not running as it should. */
 export interface Problem {
   /** How a person finds the row: `row "mcp-web" (@deepseek-ai/dsh-mcp-client)`. */
   readonly row: string
-  /** The server of the row, when it is one and has a name. */
+  /** The server of the row, when it is one. */
   readonly serverName: string | undefined
   /** Why, in one line. */
   readonly message: string
@@ -40,18 +40,18 @@ export interface Rows {
   readonly file: string
 }
 
-/** Every problem, in the order of the file. Call it when nothing is loading. */
+/** Every problem of the rows that have come to rest, in the order of the file. */
 export async function findProblems(rows: Rows): Promise<Problem[]> {
   const found: Problem[] = []
   for (const entry of rows.loader.entries()) {
+    if (entry._initTask !== undefined || entry.fiber?.inertia !== undefined) continue
     const reason = await whyNotRunning(entry)
     if (reason === undefined) continue
     const { fiber } = entry
-    const name = (fiber?._config as { serverName?: unknown } | undefined)?.serverName
     const isServer = fiber?.runtime?.name === CLIENT_NAME
     found.push({
       row: entry.id === rows.rootId ? rows.file : rowLabel(entry),
-      serverName: isServer && typeof name === 'string' ? visibleLine(name, 40) : undefined,
+      serverName: isServer ? nameOf(fiber) : undefined,
       message: reason.message,
       outcome: isServer && reason.isStartFailure ? 'failed' : 'unusable',
       fiber,

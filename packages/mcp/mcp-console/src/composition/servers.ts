@@ -2,8 +2,8 @@
 import type { Context, Fiber } from '@deepseek-ai/cordis'
 import type { Loader } from '@deepseek-ai/cordis-plugin-loader'
 import type { McpClientStatus, McpClientStatusKind } from '@deepseek-ai/dsh-mcp-client'
-import { visibleLine } from '@deepseek-ai/dsh-mcp-text'
-import { CLIENT_NAME } from './tree.ts'
+import { CLIENT_NAME, nameOf, transportOf } from './client-fiber.ts'
+import type { Problem } from './problems.ts'
 
 /** One server. */
 export interface ServerRow {
@@ -19,16 +19,29 @@ export interface ServerRow {
   readonly error: string | null
 }
 
-interface Timed {
+/** What is known of one server over time. */
+interface Course {
   readonly status: McpClientStatus
+  /** Why the last attempt failed, while there is no connection. */
+  readonly error: string | null
   readonly startedAt: number
   readonly connectedAt: number | undefined
 }
 
+/** The row of a server that has not said anything yet. */
+const NOTHING = {
+  status: 'connecting',
+  protocolVersion: null,
+  toolCount: 0,
+  resourceCount: null,
+  connectMs: null,
+  error: null,
+} as const
+
 /** Follows the status of every server. */
 export class Servers {
   readonly #ctx: Context
-  readonly #timed = new Map<string, Timed>()
+  readonly #courses = new Map<string, Course>()
   readonly #listeners = new Set<(status: McpClientStatus) => void>()
 
   constructor(ctx: Context) {
@@ -38,12 +51,12 @@ export class Servers {
 
   /** The names of the servers that the composition configures, in the order of its rows. */
   get names(): string[] {
-    return this.#fibers().map(nameOf)
+    return [...new Set(this.#fibers().map(nameOf))]
   }
 
   /** The latest status of a server, when it has said anything yet. */
   status(serverName: string): McpClientStatus | undefined {
-    return this.#timed.get(serverName)?.status
+    return this.#courses.get(serverName)?.status
   }
 
   /** Names of the servers that have not got beyond their first attempt. */
@@ -56,19 +69,30 @@ export class Servers {
     this.#listeners.add(listener)
   }
 
-  /** One row for each server, in the order of the composition. */
-  rows(): ServerRow[] {
+  /**
+   * One row for each server, in the order of the composition.
+   *
+   * @param problems - rows that are not running; their servers have failed.
+   */
+  rows(problems: readonly Problem[]): ServerRow[] {
     return this.#fibers().map((fiber) => {
-      const timed = this.#timed.get(nameOf(fiber))
-      const { status, toolCount = 0, protocolVersion = null, error = null } = timed?.status ?? {}
+      const serverName = nameOf(fiber)
+      const transport = transportOf(fiber)
+      const problem = problems.find((candidate) => candidate.fiber === fiber)
+      if (problem !== undefined) {
+        return { serverName, transport, ...NOTHING, status: 'failed', error: problem.message }
+      }
+      const course = this.#courses.get(serverName)
+      if (course === undefined) return { serverName, transport, ...NOTHING }
+      const { status, error, startedAt, connectedAt } = course
       return {
-        serverName: nameOf(fiber),
-        transport: transportOf(fiber),
-        status: status ?? 'connecting',
-        protocolVersion,
-        toolCount,
+        serverName,
+        transport,
+        status: status.status,
+        protocolVersion: status.protocolVersion ?? null,
+        toolCount: status.toolCount,
         resourceCount: null,
-        connectMs: timed?.connectedAt === undefined ? null : Math.round(timed.connectedAt - timed.startedAt),
+        connectMs: connectedAt === undefined ? null : Math.round(connectedAt - startedAt),
         error,
       }
     })
@@ -76,13 +100,17 @@ export class Servers {
 
   #note(status: McpClientStatus): void {
     const { serverName } = status
-    const before = this.#timed.get(serverName)
-    if (status.status === 'disposed') this.#timed.delete(serverName)
-    else {
-      const startedAt = before?.startedAt ?? performance.now()
-      const connectedAt =
-        before?.connectedAt ?? (status.status === 'connected' ? performance.now() : undefined)
-      this.#timed.set(serverName, { status, startedAt, connectedAt })
+    const before = this.#courses.get(serverName)
+    if (status.status === 'disposed') {
+      this.#courses.delete(serverName)
+    } else {
+      const isConnected = status.status === 'connected'
+      this.#courses.set(serverName, {
+        status,
+        error: isConnected ? null : (status.error ?? before?.error ?? null),
+        startedAt: before?.startedAt ?? performance.now(),
+        connectedAt: before?.connectedAt ?? (isConnected ? performance.now() : undefined),
+      })
     }
     for (const listener of this.#listeners) listener(status)
   }
@@ -99,23 +127,4 @@ export class Servers {
       .flatMap(({ fibers }) => [...fibers])
       .toSorted((a, b) => place(a) - place(b))
   }
-}
-
-/** The configuration as far as it is known: resolved, or as it was written. */
-function configOf(fiber: Fiber): { serverName?: unknown; transport?: unknown } {
-  return ((fiber.config as object | undefined) ?? (fiber._config as object | undefined) ?? {}) as object
-}
-
-/** The configured name of a client's server, or the id of its row. */
-export function nameOf(fiber: Fiber): string {
-  const { serverName } = configOf(fiber)
-  return visibleLine(
-    typeof serverName === 'string' ? serverName : (fiber.entry?.options.id ?? CLIENT_NAME),
-    40,
-  )
-}
-
-function transportOf(fiber: Fiber): string | null {
-  const { transport } = configOf(fiber)
-  return typeof transport === 'string' ? visibleLine(transport, 40) : null
 }

@@ -1,12 +1,14 @@
 /**
- * The composition as the console mounts it: the include plugin on the given file, with three differences.
+ * The composition as the console mounts it: the include plugin on the given file, with a few differences.
  *
- * It never writes to the file; it starts no file watcher for a command that ends by itself; and it can leave out
- * the servers that a command does not need. A plugin that is not installed beside the file is taken from the
+ * It never writes to the file; it starts no file watcher for a command that ends by itself; it lets an edit come to
+ * its end before it reads it; and it can leave out the servers that a command does not need. A plugin that is not installed beside the file is taken from the
  * console's own dependencies, so that a file with nothing around it works.
  */
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Context } from '@deepseek-ai/cordis'
 import { Include } from '@deepseek-ai/cordis-plugin-include'
+import { CLIENT_NAME } from './client-fiber.ts'
 
 /** Where this module is; the loader imports it by that. */
 export const moduleUrl = import.meta.url
@@ -14,8 +16,8 @@ export const moduleUrl = import.meta.url
 /** The plugin that watches files. */
 const WATCHER = '@deepseek-ai/cordis-plugin-hmr'
 
-/** The name of the MCP client plugin, by which its rows are told from others. */
-export const CLIENT_NAME = 'mcp-client'
+/** From the first sign of an edit to reading the file, in ms. */
+const SETTLE_MS = 100
 
 /** How to mount a composition. */
 export interface TreeConfig extends Include.Config {
@@ -49,6 +51,15 @@ export default class CompositionTree extends Include {
     const { isWanted } = this.config
     // The watcher finds a plugin again by its identity, so it is narrowed only where that is asked for.
     return isWanted !== undefined && plugin?.name === CLIENT_NAME ? this.#narrow(plugin, isWanted) : plugin
+  }
+
+  /**
+   * The watcher reports an edit at its first write and drops what follows within 50 ms. Editors empty a file before
+   * they fill it, so that reading at once can find it empty and never learn of the rest.
+   */
+  override async refresh(): Promise<void> {
+    await delay(SETTLE_MS)
+    await super.refresh()
   }
 
   /** The file belongs to its author: what the loader would note down in it (ids, disabled rows) stays in memory. */

@@ -42,12 +42,11 @@ export function renderStatusTable(rows: readonly ServerRow[], paint: Paint): str
   return [table, ...(errors.length === 0 ? [] : ['', ...errors])].join('\n')
 }
 
-/** What one server says of itself after a change. */
-export function renderStatusLine(status: McpClientStatus, paint: Paint, now: Date = new Date()): string {
-  const time = paint('faint', now.toTimeString().slice(0, 8))
+/** What one server says of itself. */
+export function renderStatus(status: McpClientStatus, paint: Paint, now: Date = new Date()): string {
   const detail = detailOf(status, now)
   const kind = paint(TONES[status.status], status.status)
-  return `${time} ${paint('strong', status.serverName)} ${kind}${detail === '' ? '' : ` ${detail}`}`
+  return `${paint('strong', status.serverName)} ${kind}${detail === '' ? '' : ` ${detail}`}`
 }
 
 function detailOf(status: McpClientStatus, now: Date): string {

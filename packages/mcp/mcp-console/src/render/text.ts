@@ -26,18 +26,19 @@ export function jsonText(value: unknown): string {
 }
 
 /**
- * What a thrown value says, on one line: the bullets of a refused configuration become a list with semicolons.
+ * What a thrown value says, on one line: the bullets of a refused configuration become a list with semicolons, and
+ * an excerpt of a file is left out.
  *
  * @param error - anything that was thrown.
  */
 export function errorLine(error: unknown): string {
   const message = error instanceof Error && error.message !== '' ? error.message : String(error)
-  const lines = message
-    .split(/\r?\n/)
+  const lines = message.split(/\r?\n/)
+  const excerpt = lines.findIndex((line) => /^\s*\d+ \| /.test(line))
+  const [head = '', ...rest] = (excerpt > 0 ? lines.slice(0, excerpt) : lines)
     .map((line) => line.replace(/^\s*- /, '').trim())
     .filter((line) => line !== '' && line !== 'invalid config:')
-  const [head = '', ...rest] = lines
-  const joined =
-    rest.length > 0 && /invalid configuration$/.test(head) ? `${head}: ${rest.join('; ')}` : lines.join('; ')
-  return visibleLine(joined, MAX_MESSAGE_LENGTH)
+  const separator = head.endsWith('invalid configuration') ? ': ' : '; '
+  const line = rest.length === 0 ? head : `${head}${separator}${rest.join('; ')}`
+  return visibleLine(line, MAX_MESSAGE_LENGTH)
 }

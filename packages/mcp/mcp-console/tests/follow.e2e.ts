@@ -1,0 +1,103 @@
+/** `dsh-mcp run` on a terminal: what happens to a server is told, and an edit reloads just what it changed. */
+import { join } from 'node:path'
+import { startedPids, startHttpFixture, stdioFixture } from '@dsh-mcp/fixtures'
+import { isAlive } from '@dsh-mcp/host'
+import { expect, it } from 'vitest'
+import { compose, httpRow, startOnTerminal, stdioRow, type Running } from './support.ts'
+
+/** What was printed since the last look. */
+function news(running: Running): string {
+  const text = running.stdout
+  running.stdout = ''
+  return text
+}
+
+it('tells that a killed server is lost, and that it is back', async () => {
+  await using composition = await compose([])
+  const journal = join(composition.folder, 'journal')
+  await composition.write([stdioRow('old', stdioFixture('legacy', { journal }))])
+  await using running = startOnTerminal(['run'], { cwd: composition.folder, env: { NO_COLOR: '1' } })
+  await running.until(/Ctrl-C ends everything/)
+  news(running)
+  process.kill(startedPids(journal)[0]!, 'SIGKILL')
+  await running.until(/old connected/)
+  expect(news(running)).toMatch(
+    /^\d\d:\d\d:\d\d old reconnecting \(attempt 2 in \d\.\d s\): .*SIGKILL.*\r\n\d\d:\d\d:\d\d old connecting \(attempt 2\)\r\n\d\d:\d\d:\d\d old connected \(2025-11-25, \d+ tools\)\r\n/,
+  )
+})
+
+it('adds, changes and removes servers at an edit, and leaves the others alone', async () => {
+  await using http = await startHttpFixture()
+  await using composition = await compose([])
+  const journal = join(composition.folder, 'journal')
+  const changedJournal = join(composition.folder, 'changed')
+  const kept = stdioRow('kept', stdioFixture('legacy', { journal }))
+  const changed = (more: object) => ({
+    ...stdioRow('x', stdioFixture('legacy', { journal: changedJournal, ...more })),
+    id: 'changed',
+  })
+  await composition.write([kept, changed({})])
+  await using running = startOnTerminal(['run'], { cwd: composition.folder, env: { NO_COLOR: '1' } })
+  await running.until(/Ctrl-C ends everything/)
+  const [pid] = startedPids(journal)
+  news(running)
+
+  await composition.write([kept, changed({}), httpRow('added', http.url)])
+  await running.until(/added connected/)
+  expect(startedPids(changedJournal)).toHaveLength(1)
+  news(running)
+
+  await composition.write([
+    kept,
+    changed({ serverInfo: { name: 'other', version: '2' } }),
+    httpRow('added', http.url),
+  ])
+  await running.until(/x connected/)
+  expect(startedPids(changedJournal)).toHaveLength(2)
+  expect(startedPids(changedJournal).map(isAlive)).toEqual([false, true])
+  expect(news(running)).not.toMatch(/added|kept/)
+
+  await composition.write([kept, httpRow('added', http.url)])
+  await running.until(/x disposed/)
+  expect(news(running)).not.toMatch(/added|kept/)
+
+  expect(startedPids(journal)).toEqual([pid])
+  expect(isAlive(pid!)).toBe(true)
+  running.process.stdin?.write('\u{3}')
+  expect(await running.ended).toBe(0)
+})
+
+it('tells what is wrong with an edit, keeps what runs, and takes the next one', async () => {
+  await using composition = await compose([])
+  const journal = join(composition.folder, 'journal')
+  const kept = stdioRow('kept', stdioFixture('legacy', { journal }))
+  await composition.write([kept])
+  await using running = startOnTerminal(['run'], { cwd: composition.folder, env: { NO_COLOR: '1' } })
+  await running.until(/Ctrl-C ends everything/)
+  news(running)
+
+  await composition.write('a: b\n c: d')
+  await running.until(/error: cordis\.yml: bad indentation of a mapping entry \(2:3\)/)
+  await composition.write([{ ...kept, config: { ...kept.config, serverName: 'not a name' } }])
+  await running.until(/error: mcp-client\(not a name\): invalid configuration: serverName/)
+  expect(news(running)).not.toMatch(/\d kept /)
+  expect(startedPids(journal)).toHaveLength(1)
+  await composition.write([kept, { id: 'absent', name: '@deepseek-ai/dsh-not-there' }])
+  await running.until(/error: Cannot find package '@deepseek-ai\/dsh-not-there'/)
+
+  await composition.write([kept, stdioRow('later', stdioFixture('modern'))])
+  await running.until(/later connected/)
+})
+
+it('follows edits also where the composition mounts the watcher itself', async () => {
+  await using composition = await compose([])
+  const watcher = [
+    { id: 'timer', name: '@deepseek-ai/cordis-plugin-timer' },
+    { id: 'hmr', name: '@deepseek-ai/cordis-plugin-hmr', config: { root: ['cordis.yml'] } },
+  ]
+  await composition.write(watcher)
+  await using running = startOnTerminal(['run'], { cwd: composition.folder, env: { NO_COLOR: '1' } })
+  await running.until(/configures no MCP server[^]*Ctrl-C ends everything/)
+  await composition.write([...watcher, stdioRow('later', stdioFixture('modern'))])
+  expect(await running.until(/later connected \((\S+), /)).toHaveProperty('1', '2026-07-28')
+})
