@@ -18,6 +18,7 @@ import { ConnectionFailure } from '../diagnostics/failure.ts'
 import { holdContent, releaseContent, type RawToolResult } from '../tools/content-hold.ts'
 import type { ServerTransport } from '../transport/types.ts'
 import type { Negotiation } from './negotiation.ts'
+import { ListingPace } from './listing-pace.ts'
 import { Listing, MAX_LIST_MS, MAX_LIST_PAGES, type ListKind } from './listing.ts'
 import { keepSubscribed } from './subscription.ts'
 import { waitAtMost } from './wait.ts'
@@ -66,6 +67,7 @@ export class Generation {
   readonly #life = new AbortController()
   readonly #resolveEnded: (failure: ConnectionFailure) => void
   readonly #listings = new Set<Listing>()
+  readonly #pace = new ListingPace(performance.now())
   #hasAskedForTools = false
   #hasHeard = false
   #hasLostSession = false
@@ -122,7 +124,7 @@ export class Generation {
   }
 
   /**
-   * Every tool that the server offers; none when it has no tools capability.
+   * Every tool that the server offers; none when it has no tools capability. Asked for often, it waits first.
    *
    * @returns the tools, and what the operator should know about those that are not there or not as listed.
    * @throws {ListingError} when the list passes a bound.
@@ -130,6 +132,8 @@ export class Generation {
    */
   async listTools(): Promise<{ tools: Tool[]; report: readonly string[] }> {
     if (this.client.getServerCapabilities()?.tools === undefined) return { tools: [], report: [] }
+    const waitMs = this.#pace.waitMs(performance.now())
+    if (waitMs > 0) await delay(waitMs, undefined, { ref: false, signal: this.#life.signal })
     this.#hasAskedForTools = true
     const listing = new Listing('tools')
     // Calls pass their tool along, so that nothing needs the SDK's own copy of the list.
