@@ -1,0 +1,30 @@
+/** What a benchmark is, and what it measured. */
+
+/** A ratio over all rounds. */
+export interface Ratio {
+  /** The median of the rounds' own ratios. */
+  readonly median: number
+  /** Where the middle half of them lies. */
+  readonly from: number
+  readonly to: number
+}
+
+/** What was measured for one row, in the row's unit. */
+export interface Measured {
+  readonly ours: number
+  readonly reference?: number
+  readonly upstream?: number
+  /** This client's value divided by the reference, round by round. */
+  readonly ratio?: Ratio
+  /** The published client's. */
+  readonly upstreamRatio?: Ratio
+}
+
+/** What a run was asked for. */
+export interface BenchmarkOptions {
+  /** Rounds that count; each benchmark has a default of its own. */
+  readonly rounds?: number | undefined
+}
+
+/** Measures the rows of one benchmark; returns them by id. */
+export type Benchmark = (options: BenchmarkOptions) => Promise<Readonly<Record<string, Measured>>>
