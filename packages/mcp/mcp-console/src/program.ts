@@ -8,6 +8,7 @@ import { read, resources, templates } from './commands/resources.ts'
 import { run } from './commands/run.ts'
 import { DEFAULT_START_BOUND_MS, type Common } from './commands/session.ts'
 import { status } from './commands/status.ts'
+import type { ModelRoute } from './commands/tool-call.ts'
 import { tools } from './commands/tools.ts'
 import { CommandError, exitCode, outcomeOf, type Outcome } from './exit.ts'
 import type { Output } from './output.ts'
@@ -37,6 +38,12 @@ function milliseconds(written: string): number {
   const value = Number(written)
   if (/^\d+$/.test(written) && value >= 1 && value <= MAX_TIMEOUT_MS) return value
   throw new InvalidArgumentError(`It takes a whole number of milliseconds from 1 to ${MAX_TIMEOUT_MS}.`)
+}
+
+function modelRoute(written: string): ModelRoute {
+  const [, provider, model] = /^([^/]+)\/(.+)$/.exec(written) ?? []
+  if (provider !== undefined && model !== undefined) return { provider, model }
+  throw new InvalidArgumentError('It takes the provider and the model, with a slash between them.')
 }
 
 /**
@@ -70,10 +77,7 @@ function usageError(error: CommanderError, complaints: readonly string[]): Comma
   if (error.exitCode === 0) return undefined
   // Without a command, the complaint is the whole help.
   const complaint = error.code === 'commander.help' ? 'there is no command' : complaints.join(' ')
-  const line = complaint
-    .replace(/^error: /, '')
-    .replaceAll(/\s+/g, ' ')
-    .trim()
+  const line = complaint.replaceAll(/^error: |\.?\s*$/g, '').replaceAll(/\s+/g, ' ')
   return new CommandError('unusable', `${line}; dsh-mcp --help shows the commands`)
 }
 
@@ -127,9 +131,15 @@ function buildProgram(
   command('call', 'call a tool and show what the model would read')
     .argument('<tool>', 'its registered name, mcp__<server>__<tool>')
     .argument('[args]', 'a JSON object, @FILE, or - for standard input')
+    .option(
+      '--model <provider/model>',
+      'the model that reads it; one that takes images is shown images',
+      modelRoute,
+    )
     .option('--save <dir>', 'write images and other binary blocks to files in this folder')
-    .action(async (tool: string, args: string | undefined, { save: saveTo }: { save?: string }) => {
-      end(await call({ ...common(), tool, args, stdin, saveTo }))
+    .action(async (tool: string, args: string | undefined, flags: { model?: ModelRoute; save?: string }) => {
+      const { model: reader, save: saveTo } = flags
+      end(await call({ ...common(), tool, args, stdin, saveTo, reader }))
     })
   command('resources', 'the resources of a server')
     .argument('<server>')

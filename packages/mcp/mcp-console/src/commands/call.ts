@@ -7,7 +7,7 @@ import { didYouMean } from '../render/suggest.ts'
 import { readArguments } from './arguments.ts'
 import { saveBinaries } from './save.ts'
 import { inSession, printProblems, requireServer, type Common, type Session } from './session.ts'
-import { callTool, registry } from './tool-call.ts'
+import { callTool, registry, requireModel, type ModelRoute } from './tool-call.ts'
 import { serverOf } from './tools.ts'
 
 /** Options of the command. */
@@ -19,6 +19,8 @@ export interface CallOptions extends Common {
   readonly stdin: Readable
   /** Write images and other binary blocks to files in this folder. */
   readonly saveTo: string | undefined
+  /** The model that reads the result; without one, no image is shown. */
+  readonly reader: ModelRoute | undefined
 }
 
 /** Run the command. */
@@ -31,7 +33,8 @@ export async function call(options: CallOptions): Promise<Outcome> {
     : undefined
   return await inSession(options, { isWanted }, async (session) => {
     await requireTool(session, tool)
-    const result = await callTool(session, tool, args, `the call of ${tool}`)
+    if (options.reader !== undefined) await requireModel(session, options.reader)
+    const result = await callTool(session, tool, args, `the call of ${tool}`, options.reader)
     const saved = options.saveTo === undefined ? [] : await saveBinaries(result.value, options.saveTo)
     for (const { path, bytes } of saved)
       output.note(`${byteCount(bytes)} written to ${visibleLine(path, 400)}`)

@@ -1,7 +1,10 @@
 /** Calls one registered tool for a command: bounded, interruptible, and with a word when it takes long. */
 import { randomUUID } from 'node:crypto'
+import type { Agent } from '@deepseek-ai/dsh-agent'
+import type {} from '@deepseek-ai/dsh-llm'
 import type { ToolExecutionInput, ToolExecutionResult } from '@deepseek-ai/dsh-tools'
 import { CommandError } from '../exit.ts'
+import { errorLine } from '../render/text.ts'
 import { waitFor } from '../wait.ts'
 import { interrupted, type Session } from './session.ts'
 
@@ -18,11 +21,37 @@ export function registry({ booted }: Session) {
   )
 }
 
+/** A model of the composition, as a request names it. */
+export interface ModelRoute {
+  readonly provider: string
+  readonly model: string
+}
+
+/** @throws {CommandError} when the composition has no such model. */
+export async function requireModel({ booted }: Session, { provider, model }: ModelRoute): Promise<void> {
+  const llm = booted.ctx.get('llm')
+  if (llm === undefined) {
+    throw new CommandError(
+      'unusable',
+      `${booted.file} has no models; add a row for @deepseek-ai/dsh-llm and its provider`,
+    )
+  }
+  try {
+    await llm.resolveModelInfo(provider, model)
+  } catch (error) {
+    throw new CommandError(
+      'unusable',
+      `${booted.file} has no model ${provider}/${model}: ${errorLine(error)}`,
+    )
+  }
+}
+
 /**
  * Call a tool.
  *
  * @param args - a JSON object.
  * @param what - the call in words, for messages.
+ * @param reader - the model that reads the result; it decides whether images are shown to it.
  * @throws {CommandError} when it was interrupted or did not end in time; the server is told to cancel it.
  */
 export async function callTool(
@@ -30,13 +59,17 @@ export async function callTool(
   name: string,
   args: Record<string, unknown>,
   what: string,
+  reader?: ModelRoute,
 ): Promise<ToolExecutionResult> {
   const cancel = new AbortController()
+  // Of an agent, only its model matters to a call.
+  const agent = reader && ({ options: reader } as unknown as Agent)
   const call = registry(session).execute({
     callId: randomUUID() as ToolExecutionInput['callId'],
     name,
     arguments: args,
     signal: cancel.signal,
+    ...(agent && { agent }),
   })
   const boundMs =
     session.deadline === undefined ? undefined : Math.max(0, session.deadline - performance.now())
