@@ -111,7 +111,12 @@ export class Supervisor {
 
   #enter(next: ConnectionState): void {
     this.#state = transition(this.#state, next)
-    this.#parts.publish(this.#state)
+    this.#publish()
+  }
+
+  /** Only called when there is a state. */
+  #publish(): void {
+    this.#parts.publish(this.#state!)
   }
 
   get #isDisposed(): boolean {
@@ -180,7 +185,7 @@ export class Supervisor {
 
   async #sync(generation: Generation): Promise<void> {
     await this.#parts.sync(generation)
-    if (this.#state !== undefined) this.#parts.publish(this.#state)
+    this.#publish()
   }
 
   #lose(generation: Generation, failure: ConnectionFailure): void {
@@ -213,7 +218,7 @@ export class Supervisor {
 
   #withdraw(): void {
     this.#parts.withdraw()
-    if (this.#state !== undefined) this.#parts.publish(this.#state)
+    this.#publish()
   }
 
   /** The live generation. A session that is being replaced is waited for, but not longer than a call may take. */

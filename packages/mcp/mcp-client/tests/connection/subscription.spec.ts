@@ -1,5 +1,5 @@
 import { METHOD_NOT_FOUND, type JSONRPCMessage } from '@modelcontextprotocol/client'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { Generation } from '../../src/connection/generation.ts'
 import { negotiate } from '../../src/connection/negotiation.ts'
 import { eventually, memoryServer, MemoryTransport, turns } from '../support.ts'
@@ -53,7 +53,36 @@ async function connection(onListen?: (id: unknown, transport: MemoryTransport) =
 const refuse = (code: number) => (id: unknown, transport: MemoryTransport) =>
   transport.onmessage?.({ jsonrpc: '2.0', id: id as string, error: { code, message: 'no subscriptions' } })
 
+/** From now on time passes only when a test says so. */
+function fakeTime(): void {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  onTestFinished(() => void vi.useRealTimers())
+}
+
+/** Let a time pass, and everything that it brings. */
+async function pass(ms: number): Promise<void> {
+  await vi.advanceTimersByTimeAsync(ms)
+  await turns(10)
+}
+
 describe('a subscription that the server ends', () => {
+  it('is asked for ever less often, at least twice a minute, and anew after one that lasted', async () => {
+    fakeTime()
+    const at = await connection()
+    const reopensAfter = async (ms: number) => {
+      const before = at.asked.length
+      at.end(at.asked.at(-1))
+      await turns(10)
+      await pass(ms - 1)
+      expect(at.asked).toHaveLength(before)
+      await pass(1)
+      expect(at.asked).toHaveLength(before + 1)
+    }
+    for (const ms of [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000]) await reopensAfter(ms)
+    await pass(30_001)
+    await reopensAfter(500)
+  })
+
   it('is opened again, and a change that was missed meanwhile is noticed', async () => {
     const at = await connection()
     expect(at.changes).toBe(0)
@@ -82,9 +111,10 @@ describe('a subscription that the server refuses', () => {
   })
 
   it('is not asked for again by a client that was told that there are none', async () => {
+    fakeTime()
     const at = await connection(refuse(METHOD_NOT_FOUND))
-    await eventually(() => expect(at.errors).toHaveLength(1))
-    await new Promise((resolve) => setTimeout(resolve, 700))
+    expect(at.errors).toEqual([expect.stringContaining('no subscriptions')])
+    await vi.advanceTimersByTimeAsync(3_600_000)
     expect(at.asked).toHaveLength(1)
   })
 })

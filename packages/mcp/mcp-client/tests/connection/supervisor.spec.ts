@@ -544,6 +544,18 @@ describe('a lost session', () => {
     ).toBeDefined()
   })
 
+  it('is replaced at once as often as it is lost, when it served in between', async () => {
+    const at = await supervised({ initialDelayMs: FAR })
+    at.faults = [{ verdict }]
+    await at.supervisor.start()
+    for (let count = 1; count <= 5; count++) {
+      await at.echo('served')
+      expect(await refusedBy(at, count).request).toBe('done')
+    }
+    expect(at.kinds).not.toContain('backoff')
+    expect(at.generations).toHaveLength(6)
+  })
+
   it('is not replaced again and again for one request', async () => {
     const at = await supervised({ initialDelayMs: FAR })
     at.faults = [{ verdict }]
