@@ -133,7 +133,7 @@ export class Generation {
   async listTools(): Promise<{ tools: Tool[]; report: readonly string[] }> {
     if (this.client.getServerCapabilities()?.tools === undefined) return { tools: [], report: [] }
     const waitMs = this.#pace.waitMs(performance.now())
-    if (waitMs > 0) await delay(waitMs, undefined, { ref: false, signal: this.#life.signal })
+    if (waitMs > 0) await waitAtMost(waitMs, this.#life.signal)
     this.#hasAskedForTools = true
     const listing = new Listing('tools')
     // Calls pass their tool along, so that nothing needs the SDK's own copy of the list.
@@ -319,7 +319,7 @@ export class Generation {
   /** Only a connection without a process behind it can be dead without anybody noticing. */
   #watchLife(): void {
     const { livenessIntervalMs, transport } = this.#parts
-    if (livenessIntervalMs === undefined || transport.hasPerRequestStream !== true) return
+    if (livenessIntervalMs === undefined || transport.hasPerRequestStream !== true || this.isOver) return
     const timer = setInterval(() => {
       const wasSilent = !this.#hasHeard
       this.#hasHeard = false
