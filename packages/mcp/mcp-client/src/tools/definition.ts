@@ -56,7 +56,7 @@ interface Settled extends Projection {
 const settledByArguments = new WeakMap<object, Settled>()
 const settledByExecution = new WeakMap<object, Settled>()
 /** What was rendered for a value, which is what a policy saw. */
-const rendered = new Map<object, ContentBlock[]>()
+const rendered = new WeakMap<object, ContentBlock[]>()
 
 const SILENT_FAILURE: Silence = {
   empty: 'The tool failed and did not say why.',

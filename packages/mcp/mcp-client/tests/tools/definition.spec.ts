@@ -426,15 +426,20 @@ describe('a result with images', () => {
 it('nothing of a call is kept when it is over', async () => {
   setFlagsFromString('--expose-gc')
   const collectGarbage = runInNewContext('gc') as () => void
-  const app = await adapted({ content: [text('x'), image] })
-  const values: WeakRef<object>[] = []
+  const objects: WeakRef<object>[] = []
+  const call = async () => {
+    const block = { ...image }
+    objects.push(new WeakRef(block))
+    return { content: [text('x'), block] }
+  }
+  const app = await adapted(undefined, { call })
   for (let n = 0; n < 20; n++) {
     const { value } = (await app.call('tool', { n }, { agent: SEEING })) as { value: object }
-    values.push(new WeakRef(value))
+    objects.push(new WeakRef(value))
   }
   await vi.waitFor(() => {
     collectGarbage()
-    // The last one may still be on the stack.
-    expect(values.slice(0, -1).filter((value) => value.deref() !== undefined)).toEqual([])
+    // The last ones may still be on the stack.
+    expect(objects.slice(0, -2).filter((object) => object.deref() !== undefined)).toEqual([])
   })
 })

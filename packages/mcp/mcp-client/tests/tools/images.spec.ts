@@ -140,6 +140,8 @@ describe('an image is refused, and nothing saved,', () => {
     const { admit, saved } = await store()
     expect(await admit([PNG], AbortSignal.abort())).toEqual([{ refusal: 'the call was cancelled' }])
     expect(saved()).toBe(0)
+    const blind = await store({ llm: { vision: ['text'] } })
+    expect(await blind.admit([PNG], AbortSignal.abort())).toEqual([{ refusal: 'the call was cancelled' }])
   })
 
   it('when the call is cancelled while it is looked at', async () => {

@@ -128,7 +128,7 @@ describe('a step to the next catalog', () => {
 
 describe('a step that is refused', () => {
   it('because of a name that somebody else has leaves the previous catalog whole', async () => {
-    const { apply, ctx, definitions, registrations } = await registry()
+    const { apply, ctx, definitions, names, registrations } = await registry()
     apply(tool('a'), tool('b', { description: 'old' }))
     const foreign = createMcpToolDefinition(ctx, {
       name: 'mcp__s__taken',
@@ -137,11 +137,16 @@ describe('a step that is refused', () => {
     })
     ctx.tools.register(foreign)
     const before = definitions()
-    const refused = () => apply(tool('new'), tool('b', { description: 'new' }), tool('taken'))
+    const seen: string[][] = []
+    ctx.on('tools/change', () => void seen.push(names()))
+    const refused = () => apply(tool('b', { description: 'new' }), tool('new'), tool('taken'))
     expect(refused).toThrow('tool "mcp__s__taken" is already registered')
     expect(definitions()).toEqual(before)
     expect(definitions()['mcp__s__b']).toBe(before['mcp__s__b'])
     expect(registrations.size).toBe(2)
+    // What was there was there all the time.
+    expect(seen.filter((list) => !list.includes('mcp__s__a') || !list.includes('mcp__s__b'))).toEqual([])
+    expect(seen.length).toBeGreaterThan(0)
   })
 
   it('after some tools were replaced puts them back', async () => {

@@ -140,14 +140,19 @@ describe('a tool result', () => {
     expect(result.content[0]).toBe(TEXT)
   })
 
-  it('is the JSON form of what a program returned: no undefined fields, no negative zero', async () => {
+  it('has no negative zero, which JSON can be parsed to but not written as', async () => {
+    const { result } = await readResult({ content: [], structuredContent: JSON.parse('{"zero":-0.0}') })
+    expect(result).toStrictEqual({ content: [], structuredContent: { zero: 0 } })
+  })
+
+  it('is the JSON form of what a program returned, without undefined fields', async () => {
     const { result } = await readResult({
       content: [{ ...TEXT, annotations: undefined }],
-      structuredContent: { zero: -0, at: new Date(0), gone: undefined, list: [undefined] },
+      structuredContent: { at: new Date(0), gone: undefined, list: [undefined] },
     })
     expect(result).toStrictEqual({
       content: [TEXT],
-      structuredContent: { zero: 0, at: '1970-01-01T00:00:00.000Z', list: [null] },
+      structuredContent: { at: '1970-01-01T00:00:00.000Z', list: [null] },
     })
   })
 
