@@ -271,7 +271,7 @@ describe.each(ERAS)('a refusal that may be for a lost session, of a %s server', 
     server.toolbox.configure({ failList: true })
     transport.verdicts.push(doubt, doubt, doubt)
     const judged = await Promise.all([made.judge(error), made.judge(error)])
-    expect(judged).toEqual(Array(2).fill({ isLost: true, error: lostSession }))
+    for (const each of judged) expect(each).toEqual({ isLost: true, error: lostSession })
     expect(count('tools/list')).toBe(1)
     expect(await made.ended).toBe(lostSession)
   })
