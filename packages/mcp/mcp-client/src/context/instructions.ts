@@ -14,7 +14,7 @@ import type {} from '@deepseek-ai/dsh-system-prompt'
 import { ConnectionFailure } from '../diagnostics/failure.ts'
 
 const TAG = 'mcp-server-instructions'
-const TAG_LOOKALIKE = new RegExp(`<(?=/?\\s*${TAG})`, 'giu')
+const TAG_LOOKALIKE = new RegExp(`<(?=[\\s/]*${TAG})`, 'giu')
 
 /** Where the sections stand on a host that does not say: at the end of the band of tool guidance (100 to 199). */
 const SECTION_ORDER = 181
@@ -25,8 +25,11 @@ const SECTION_ORDER = 181
  * @param instructions - as the server sent them; untrusted.
  */
 export function instructionsText(serverName: string, instructions: string | undefined): string | undefined {
-  if (instructions === undefined || instructions.trim() === '') return undefined
-  const text = visibleText(instructions.trim()).replace(TAG_LOOKALIKE, '\\u{3c}')
+  const text = instructions?.trim() ?? ''
+  return text === '' ? undefined : attribute(serverName, visibleText(text).replace(TAG_LOOKALIKE, '\\u{3c}'))
+}
+
+function attribute(serverName: string, text: string): string {
   return `The MCP server "${serverName}" describes how to use its tools and resources:\n<${TAG} server="${serverName}">\n${text}\n</${TAG}>`
 }
 
@@ -36,10 +39,16 @@ export function instructionsText(serverName: string, instructions: string | unde
  * @param maxBytes - UTF-8 bytes of the whole text, attribution included.
  * @throws {ConnectionFailure} that gives both numbers.
  */
-export function checkInstructions(serverName: string, instructions: string | undefined, maxBytes: number): void {
-  const isHopeless = Buffer.byteLength(instructions ?? '') > 2 * maxBytes + 1024
-  const text = isHopeless ? instructions : instructionsText(serverName, instructions)
-  const bytes = Buffer.byteLength(text ?? '')
+export function checkInstructions(
+  serverName: string,
+  instructions: string | undefined,
+  maxBytes: number,
+): void {
+  const raw = instructions?.trim() ?? ''
+  // Escapes only make a text longer: one that is too large without them is not escaped just to be measured.
+  const isHopeless = Buffer.byteLength(raw) > maxBytes
+  const text = isHopeless ? attribute(serverName, raw) : (instructionsText(serverName, raw) ?? '')
+  const bytes = Buffer.byteLength(text)
   if (bytes <= maxBytes) return
   throw new ConnectionFailure(
     `the server's instructions take ${bytes} bytes, attribution included, and maxInstructionBytes admits ${maxBytes}; raise it, or ask the server's author for shorter ones`,
