@@ -66,6 +66,11 @@ export class StatusRecorder {
     return this.#statuses.findLast((status) => status.serverName === serverName)
   }
 
+  /** Forget everything recorded so far, for a host that lives long. */
+  clear(): void {
+    this.#statuses.length = 0
+  }
+
   /**
    * The latest status of a server when it matches, else the next one that does.
    *

@@ -234,6 +234,8 @@ describe('statuses', () => {
     expect(host.statuses.kinds('a')).toEqual(['connecting', 'connected'])
     expect(host.statuses.all()).toHaveLength(3)
     expect(host.statuses.latest('a')).toEqual(status('a', 'connected', 2))
+    host.statuses.clear()
+    expect(host.statuses.all()).toEqual([])
   })
 
   it('are waited for: the latest if it matches, else the next that does', async () => {
