@@ -100,6 +100,8 @@ export interface ScriptedServer {
   readonly received: Received[]
   /** How often a method was received. */
   count(method: string): number
+  /** Stop listening. No connection outlasts its answer, so nothing else is cut. */
+  stop(): Promise<void>
   /** Answers by JSON-RPC method, or by HTTP method where there is no body. Can be changed at any time. */
   readonly script: Record<string, Answer>
 }
@@ -144,7 +146,8 @@ export async function scriptedServer(
 ): Promise<ScriptedServer> {
   const received: Received[] = []
   const answers: Record<string, Answer> = { ...(era === 'legacy' ? legacyScript : modernScript), ...script }
-  const url = await httpServer((request, response) => {
+  const server = createServer((request, response) => {
+    response.shouldKeepAlive = false
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
@@ -156,8 +159,10 @@ export async function scriptedServer(
       else answer(message, response, request)
     })
   })
+  const url = `http://127.0.0.1:${await listen(server)}/mcp`
+  const stop = async () => void (await new Promise((resolve) => server.close(resolve)))
   const count = (method: string) => received.filter((message) => message.method === method).length
-  return { url, received, count, script: answers }
+  return { url, received, count, stop, script: answers }
 }
 
 /** A TCP line to a port, which can go dead without a sign. */

@@ -95,9 +95,10 @@ export class Generation {
     const { onmessage } = transport
     transport.onmessage = (message, extra) => {
       this.#hasHeard = true
+      // The transport comes first: it may have to complete the message.
+      onmessage?.(message, extra)
       holdContent(message)
       for (const listing of this.#listings) listing.inspect(message)
-      onmessage?.(message, extra)
     }
   }
 
@@ -350,7 +351,10 @@ export class Generation {
   }
 }
 
-/** The end of a connection as the failure of a request that was running then: nothing says that it may be sent again. */
+/**
+ * The end of a connection as the failure of a request that was running then. What ended the connection may be
+ * known not to have been executed, or not even sent; of that request, nothing is known.
+ */
 function withUnknownOutcome(failure: ConnectionFailure): ConnectionFailure {
-  return failure.isSessionLost ? new ConnectionFailure(failure.message, { cause: failure }) : failure
+  return new ConnectionFailure(failure.message, { cause: failure })
 }

@@ -238,11 +238,13 @@ describe.each(ERAS)('an error of a request to a %s server', (era) => {
     }
   })
 
-  it('that comes after another end has that for its reason', async () => {
+  it('that comes after another end has that for its reason, and was not left unsent like the request that met it', async () => {
     const { made, transport } = await connected(era)
-    transport.verdicts.push({ kind: 'lost', failure })
-    await made.judge(error)
-    expect(await made.judge(error)).toEqual({ isLost: true, error: failure })
+    const unsent = new ConnectionFailure('nothing listens', { isUnsent: true })
+    transport.verdicts.push({ kind: 'lost', failure: unsent })
+    expect((await made.judge(error)).error).toBe(unsent)
+    const later = await made.judge(error)
+    expect(later.error).toMatchObject({ message: 'nothing listens', isUnsent: false })
   })
 
   it('that is the server’s answer stands after the end, too', async () => {

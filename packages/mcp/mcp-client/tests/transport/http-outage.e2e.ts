@@ -61,14 +61,22 @@ describe.each(ERAS)('a %s server that goes down', (era) => {
       { reconnect: { initialDelayMs: 60_000, maxDelayMs: 60_000 } },
     )
     await fixture.stop()
-    const first = on.text(await echo(on))
-    expect(first).toContain('MCP tool "echo" of server "one" was not called: nothing listens')
-    expect(first).not.toContain('unknown')
+    expect((await echo(on)).isError).toBe(true)
     const status = await on.status('one', 'reconnecting')
     expect(status.error).toContain(`nothing listens at 127.0.0.1:${fixture.port} (connection refused)`)
     const answer = on.text(await echo(on))
     expect(answer).toContain('The call was not sent')
     expect(answer).toMatch(/The next connection attempt \(2 of 10\) starts in about \d+ s/)
+  })
+
+  it('gets no call that cannot be sent, and the call says so', async () => {
+    const server = await scriptedServer({}, era)
+    const on = await host()
+    await mount(on, httpConfig(server.url))
+    await server.stop()
+    const answer = on.text(await echo(on))
+    expect(answer).toContain('MCP tool "echo" of server "one" was not called: nothing listens')
+    expect(answer).not.toContain('unknown')
   })
 
   it('has its tools and instructions taken back when the attempts are used up', async () => {
