@@ -32,11 +32,17 @@ async function call({ host }: Drive, name: string, args: unknown): Promise<ToolE
   return result
 }
 
-/** Call every tool of the entry without arguments. */
+/**
+ * Call every tool of the entry without arguments.
+ *
+ * @throws with the text of each failed call, after all of them.
+ */
 async function callEverything(drive: Drive): Promise<void> {
-  for (const name of drive.host.toolNames()) {
-    if (name.startsWith(publicName(''))) await call(drive, name, {})
+  const failures: string[] = []
+  for (const name of drive.host.toolNames().filter((tool) => tool.startsWith(publicName('')))) {
+    await call(drive, name, {}).catch((error: Error) => failures.push(error.message))
   }
+  if (failures.length > 0) throw new Error(failures.join('\n'))
 }
 
 /** List the server's resources, then read each of them. */
