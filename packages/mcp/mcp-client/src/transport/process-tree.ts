@@ -129,9 +129,12 @@ export class ProcessTree {
   async #sweep(graceMs: number): Promise<void> {
     if (this.#platform === 'win32') return
     const started = performance.now()
+    let wasSignalled = false
     for (let lasted = 0; lasted < graceMs + KILL_BOUND_MS; lasted = performance.now() - started) {
       const left = (await readProcessTable(this.#platform)).filter((entry) => this.#owns(entry))
-      if (left.length === 0) return
+      // A reading can miss both a helper that ends and the one that it has just started in its place.
+      if (left.length === 0 && !wasSignalled) return
+      wasSignalled = left.length > 0
       for (const entry of left) signal(entry.pid, lasted < graceMs ? 'SIGTERM' : 'SIGKILL')
       await delay(SWEEP_POLL_MS)
     }

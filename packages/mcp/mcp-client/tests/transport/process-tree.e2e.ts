@@ -121,6 +121,20 @@ describe('what a process leaves behind', () => {
     expect(pids.map(isAlive)).toEqual([false])
   })
 
+  it('ends, when it starts another one in its place each time that it is told to', async () => {
+    const helper = `
+      const again = () => require('child_process').spawn(process.execPath, ['--eval', process.env.HELPER], { detached: true, stdio: 'ignore' }).unref();
+      process.on('SIGTERM', () => { again(); process.exit() }); setInterval(() => {}, 1000)`
+    const { tree } = await script(
+      `process.env.HELPER = ${JSON.stringify(helper)};
+       const child = require('child_process').spawn(process.execPath, ['--eval', process.env.HELPER], { detached: true, stdio: 'ignore' });
+       child.unref(); process.stdin.on('end', () => process.exit()); console.log(child.pid)`,
+    )
+    await tree.end({ ...PATIENT, sweepMs: 500 })
+    const marker = tree.marker[MARKER_NAME]!
+    expect((await readProcFs()).filter(({ environment }) => environment.includes(marker))).toEqual([])
+  })
+
   it('is left alone, when it belongs to another tree', async () => {
     const [one, other] = await Promise.all([
       shell('echo $$; echo ready; cat'),
