@@ -16,6 +16,7 @@ import {
   StreamableHTTPClientTransport,
   type FetchLike,
   type JSONRPCMessage,
+  type JSONRPCRequest,
 } from '@modelcontextprotocol/client'
 import { Agent, fetch } from 'undici'
 import { waitAtMost } from '../connection/wait.ts'
@@ -23,6 +24,7 @@ import { ConnectionFailure, reasonOf } from '../diagnostics/failure.ts'
 import type { Redactor } from '../diagnostics/redactor.ts'
 import { boundedBody, isEventStream } from './bounded-body.ts'
 import { httpReason, isUnsent, judgeHttpError, networkReason, parseRetryAfter } from './http-failure.ts'
+import { liftStrings, LongStrings } from './long-strings.ts'
 import { RESUMPTION_PACE, StreamResumption } from './stream-resumption.ts'
 import type { ServerTransport, TransportVerdict } from './types.ts'
 
@@ -34,6 +36,9 @@ const SETTLE_BOUND_MS = 500
 
 /** Largest status that a response can be made with (Fetch standard, initialize a response). */
 const MAX_STATUS = 599
+
+/** Requests whose answers may be large. */
+const LARGE_ANSWERS = new Set(['tools/call', 'resources/read'])
 
 /** JSON-RPC code of the answer that stands in for one that can no longer come. */
 const NO_ANSWER_CODE = -32_099
@@ -60,7 +65,8 @@ export class HttpTransport extends StreamableHTTPClientTransport implements Serv
   readonly #pool: Agent
   readonly #resumption: StreamResumption
   /** The request that an exchange is for, and whether it is answered with an event stream. */
-  readonly #current = new AsyncLocalStorage<{ hasStream: boolean }>()
+  readonly #current = new AsyncLocalStorage<{ readonly method: string; hasStream: boolean }>()
+  readonly #strings: LongStrings
   /** Requests without an answer yet, and what closes their streams. */
   readonly #running = new Map<RequestKey, AbortController>()
   /** Requests that the server has not begun to answer. */
@@ -89,6 +95,7 @@ export class HttpTransport extends StreamableHTTPClientTransport implements Serv
     this.#options = options
     this.#pool = pool
     this.#resumption = resumption
+    this.#strings = new LongStrings(2 * options.maxMessageBytes)
     this.onmessage = (message: JSONRPCMessage) => this.#noteAnswer(message)
   }
 
@@ -167,12 +174,12 @@ export class HttpTransport extends StreamableHTTPClientTransport implements Serv
     await this.#pool.destroy()
   }
 
-  async #sendRequest(message: JSONRPCMessage & { id: RequestKey }, options: SendOptions): Promise<void> {
+  async #sendRequest(message: JSONRPCRequest, options: SendOptions): Promise<void> {
     const stream = new AbortController()
     this.#running.set(message.id, stream)
     const { requestSignal, onRequestStreamEnd } = options
     requestSignal?.addEventListener('abort', () => this.#running.delete(message.id), { once: true })
-    const exchange = { hasStream: false }
+    const exchange = { method: message.method, hasStream: false }
     const sending = this.#current.run(exchange, () =>
       super.send(message, {
         ...options,
@@ -199,6 +206,7 @@ export class HttpTransport extends StreamableHTTPClientTransport implements Serv
   }
 
   #noteAnswer(message: JSONRPCMessage): void {
+    this.#strings.restore(message)
     if (!('method' in message) && message.id !== undefined) this.#release(message.id)
   }
 
@@ -242,12 +250,14 @@ export class HttpTransport extends StreamableHTTPClientTransport implements Serv
     if (current !== undefined) current.hasStream ||= isStream
     const isOwnStream = isStream && init?.method === 'GET'
     if (isOwnStream) this.#noteStream(new Headers(init.headers).has('last-event-id'))
-    return boundedBody(response, this.#options.maxMessageBytes, {
+    const bounded = boundedBody(response, this.#options.maxMessageBytes, {
       onData: () => {
         if (isOwnStream) this.#resumption.progressed()
       },
       onOverflow: () => this.#overflow(),
     })
+    const mayBeLarge = response.ok && current !== undefined && LARGE_ANSWERS.has(current.method)
+    return mayBeLarge ? liftStrings(bounded, this.#strings) : bounded
   }
 
   #noteHeaders(response: Response, url: URL): void {

@@ -25,10 +25,15 @@ const BACKSLASH = 0x5c
 const INVALID = '\u0000'
 
 /** What one stream has in {@link LongStrings}. */
-interface Account {
+export interface Account {
   /** UTF-16 units. */
   length: number
+  /** When the stream ended, in ms of `performance.now()`. */
+  endedAt?: number
 }
+
+/** How long the strings of a stream that ended may still be asked for, in ms. */
+const LINGER_MS = 10_000
 
 /** Strings that were taken out of the messages of one connection and not yet put back. */
 export class LongStrings {
@@ -38,8 +43,8 @@ export class LongStrings {
   #count = 0
 
   /**
-   * @param maxLength - how many UTF-16 units are kept of one stream. Only the strings of messages that turned out
-   *   to be invalid stay; the oldest are dropped then.
+   * @param maxLength - how many UTF-16 units are kept of one stream. Only strings of messages that turned out to
+   *   be invalid stay; the oldest are dropped then.
    */
   constructor(maxLength: number) {
     this.#maxLength = maxLength
@@ -52,9 +57,11 @@ export class LongStrings {
 
   /** Keep a string. Returns what stands for it: ASCII that no server can know. */
   keep(text: string, account: Account): string {
+    const now = performance.now()
     for (const [mark, kept] of this.#kept) {
-      if (account.length + text.length <= this.#maxLength) break
-      if (kept.account === account) this.#take(mark)
+      const isLeft = kept.account.endedAt !== undefined && now - kept.account.endedAt > LINGER_MS
+      const isTooMuch = kept.account === account && account.length + text.length > this.#maxLength
+      if (isLeft || isTooMuch) this.#take(mark)
     }
     const mark = `${this.#mark}${this.#count++}`
     this.#kept.set(mark, { text, account })
@@ -62,19 +69,18 @@ export class LongStrings {
     return mark
   }
 
-  /** Drop what is left of a stream. */
-  drop(account: Account): void {
-    for (const [mark, kept] of this.#kept) if (kept.account === account) this.#take(mark)
-  }
-
-  /** Put back, in place, every string that was taken out of a parsed message. */
+  /**
+   * Put back, in place, every string that was taken out of a parsed message.
+   *
+   * @throws {Error} when one of them was dropped.
+   */
   restore(message: object): void {
     if (this.#kept.size === 0) return
     const pending = [message]
     for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
       let hasLongKey = false
       for (const [key, item] of Object.entries(node) as [string, unknown][]) {
-        hasLongKey ||= this.#kept.has(key)
+        hasLongKey ||= key.startsWith(this.#mark)
         if (typeof item === 'object' && item !== null) pending.push(item)
         else if (typeof item === 'string' && item.startsWith(this.#mark)) define(node, key, this.#take(item))
       }
@@ -85,13 +91,13 @@ export class LongStrings {
   #restoreKeys(node: object): void {
     for (const [key, item] of Object.entries(node)) {
       Reflect.deleteProperty(node, key)
-      define(node, this.#take(key), item)
+      define(node, key.startsWith(this.#mark) ? this.#take(key) : key, item)
     }
   }
 
   #take(mark: string): string {
     const kept = this.#kept.get(mark)
-    if (kept === undefined) return mark
+    if (kept === undefined) throw new Error('a long string of the message was dropped')
     this.#kept.delete(mark)
     kept.account.length -= kept.text.length
     return kept.text
@@ -113,6 +119,7 @@ export class StringLifter {
   /** The line as far as it came, until it is a large one. */
   #line: Buffer[] = []
   #lineBytes = 0
+  #longestBytes = 0
   #string: LongString | undefined
   #output: Buffer[] = []
 
@@ -121,8 +128,14 @@ export class StringLifter {
     this.#strings = strings
   }
 
+  /** Size in bytes of the longest line that the last chunk was a part of, as far as it came. */
+  get longestBytes(): number {
+    return this.#longestBytes
+  }
+
   /** Take what arrived. Returns what is passed on, which may be nothing yet. */
   push(chunk: Buffer): Buffer {
+    this.#longestBytes = 0
     let start = 0
     for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, start)) {
       this.#add(chunk.subarray(start, end))
@@ -134,15 +147,11 @@ export class StringLifter {
     return this.#flush()
   }
 
-  /** Returns what is left when the stream ends. */
+  /** The stream ended. Returns what is left of it. */
   end(): Buffer {
+    this.#account.endedAt = performance.now()
     this.#endLine()
     return this.#flush()
-  }
-
-  /** Drop what was taken out and never put back. */
-  drop(): void {
-    this.#strings.drop(this.#account)
   }
 
   #flush(): Buffer {
@@ -152,8 +161,8 @@ export class StringLifter {
   }
 
   #add(part: Buffer): void {
-    if (part.length === 0) return
     this.#lineBytes += part.length
+    this.#longestBytes = Math.max(this.#longestBytes, this.#lineBytes)
     if (this.#lineBytes < LARGE_MESSAGE_BYTES) {
       this.#line.push(part)
       return
@@ -187,6 +196,29 @@ export class StringLifter {
         this.#string = undefined
         start += end + 1
       }
+    }
+  }
+}
+
+/** The same response without its long strings; whoever parses its messages puts them back. */
+export function liftStrings(response: Response, strings: LongStrings): Response {
+  const { status, statusText, headers, body } = response
+  return body === null ? response : new Response(lifted(body, strings), { status, statusText, headers })
+}
+
+function lifted(body: ReadableStream<Uint8Array>, strings: LongStrings): ReadableStream<Uint8Array> {
+  const lifter = new StringLifter(strings)
+  return ReadableStream.from(pieces())
+
+  async function* pieces(): AsyncGenerator<Uint8Array, void> {
+    try {
+      for await (const chunk of body) {
+        yield lifter.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length))
+      }
+      yield lifter.end()
+    } finally {
+      // The reader may have gone away.
+      lifter.end()
     }
   }
 }

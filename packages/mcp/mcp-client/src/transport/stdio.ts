@@ -21,6 +21,7 @@ import spawn from 'cross-spawn'
 import { ConnectionFailure, reasonOf } from '../diagnostics/failure.ts'
 import type { Redactor } from '../diagnostics/redactor.ts'
 import { LineSplitter } from './line-splitter.ts'
+import { LongStrings, StringLifter } from './long-strings.ts'
 import { ProcessTree } from './process-tree.ts'
 import { StderrLog } from './stderr-log.ts'
 import type { ServerTransport, TransportVerdict } from './types.ts'
@@ -56,6 +57,7 @@ export class StdioTransport implements ServerTransport {
   readonly #options: StdioOptions
   readonly #tree = new ProcessTree()
   readonly #stderrLog: StderrLog
+  readonly #strings: LongStrings
   #child: ChildProcess | undefined
   #isOver = false
   #ending: Promise<void> | undefined
@@ -69,6 +71,7 @@ export class StdioTransport implements ServerTransport {
 
   constructor(options: StdioOptions) {
     this.#options = options
+    this.#strings = new LongStrings(2 * options.maxMessageBytes)
     this.#stderrLog = new StderrLog(options.redactor, options.onStderr)
   }
 
@@ -154,13 +157,15 @@ export class StdioTransport implements ServerTransport {
   }
 
   #readOutput(child: ChildProcess): void {
-    const lines = new LineSplitter(
-      this.#options.maxMessageBytes,
-      (line) => this.#receive(line),
-      () => {
-        this.#over(`the server sent a message of more than ${this.#options.maxMessageBytes} bytes (maxMessageBytes)`)
-      },
-    )
+    const { maxMessageBytes } = this.#options
+    const overflow = () => this.#over(`the server sent a message of more than ${maxMessageBytes} bytes (maxMessageBytes)`)
+    const lines = new LineSplitter(maxMessageBytes, (line) => this.#receive(line), overflow)
+    const lifter = new StringLifter(this.#strings)
+    const read = (chunk: Buffer) => {
+      const passed = lifter.push(chunk)
+      if (lifter.longestBytes > maxMessageBytes) overflow()
+      else lines.push(passed)
+    }
     const report = (error: Error) => this.onerror?.(error)
     child.stdin?.on('error', (error) => {
       report(error)
@@ -168,7 +173,7 @@ export class StdioTransport implements ServerTransport {
     })
     child.stdout
       ?.on('error', report)
-      .on('data', (chunk: Buffer) => this.#isOver || lines.push(chunk))
+      .on('data', (chunk: Buffer) => this.#isOver || read(chunk))
       .on('end', () => this.#mute('output'))
     child.stderr
       ?.on('error', report)
@@ -195,6 +200,7 @@ export class StdioTransport implements ServerTransport {
     let message: JSONRPCMessage
     try {
       message = deserializeMessage(text)
+      this.#strings.restore(message)
     } catch {
       if (this.#heardNoise) return
       this.#heardNoise = true
