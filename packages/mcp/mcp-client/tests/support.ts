@@ -82,6 +82,17 @@ export async function gone(pid: number): Promise<void> {
   await eventually(() => expect(isAlive(pid), `process ${pid} is alive`).toBe(false))
 }
 
+/** Wait until a host that was disposed holds nothing that it did not hold before. */
+export async function nothingLeft(of: TestHost): Promise<void> {
+  const isClean = () => {
+    const { processes, resources } = of.leaks()
+    return processes.length === 0 && Object.keys(resources).length === 0
+  }
+  // Nothing that waits with a timer of its own may look.
+  for (let look = 0; look < 200 && !isClean(); look++) await new Promise((resolve) => setTimeout(resolve, 20))
+  expect(of.leaks()).toEqual({ processes: [], resources: {} })
+}
+
 /** Kill a process for good when the test ends, whatever the test found. */
 export function killAtEnd(pid: number): void {
   onTestFinished(() => {
