@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url'
 import { Context } from '@deepseek-ai/cordis'
 import { Loader, ModuleLoader } from '@deepseek-ai/cordis-plugin-loader'
 import { visibleLine } from '@deepseek-ai/dsh-mcp-text'
-import { findProblems, type Problem } from './composition/problems.ts'
+import { findLoading, findProblems, type Loading, type Problem } from './composition/problems.ts'
 import { Servers } from './composition/servers.ts'
 import { moduleUrl, type TreeConfig } from './composition/tree.ts'
 import { CommandError } from './exit.ts'
@@ -35,6 +35,8 @@ export interface Booted extends AsyncDisposable {
   readonly file: string
   /** Settles when every row has loaded, and every server's first attempt is over. */
   settled(): Promise<void>
+  /** What has not settled yet. */
+  loading(): Loading
   /** What is wrong with the rows that are not loading any more. */
   problems(): Promise<Problem[]>
   /** End everything. Idempotent. */
@@ -81,6 +83,7 @@ export async function boot(options: BootOptions): Promise<Booted> {
   }
   await ctx.loader.create({ id: ROOT_ID, name: moduleUrl, config } as Parameters<Loader['create']>[0])
   const file = basename(path)
+  const rows = { loader: ctx.loader, rootId: ROOT_ID, file }
   let disposal: Promise<void> | undefined
   const dispose = () => (disposal ??= loading.dispose())
   return {
@@ -88,7 +91,8 @@ export async function boot(options: BootOptions): Promise<Booted> {
     servers,
     file,
     settled: () => ctx.loader.await(),
-    problems: () => findProblems({ loader: ctx.loader, rootId: ROOT_ID, file }),
+    loading: () => findLoading(rows),
+    problems: () => findProblems(rows),
     dispose,
     [Symbol.asyncDispose]: dispose,
   }

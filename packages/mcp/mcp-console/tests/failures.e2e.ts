@@ -179,7 +179,9 @@ describe('the composition', () => {
 })
 
 describe('servers', () => {
-  const dead = stdioRow('dead', fixtureCommand('exits-at-once'))
+  // It is not tried again while a test looks at it.
+  const reconnect = { initialDelayMs: 600_000, maxDelayMs: 600_000 }
+  const dead = stdioRow('dead', fixtureCommand('exits-at-once'), { reconnect })
 
   it('that are down are told with the reason, beside those that are up', async () => {
     await using composition = await compose([good, dead])

@@ -34,7 +34,12 @@ export async function call(options: CallOptions): Promise<Outcome> {
   return await inSession(options, { isWanted }, async (session) => {
     await requireTool(session, tool)
     if (options.reader !== undefined) await requireModel(session, options.reader)
-    const result = await callTool(session, tool, args, `the call of ${tool}`, options.reader)
+    const result = await callTool(session, {
+      name: tool,
+      args,
+      what: `the call of ${tool}`,
+      reader: options.reader,
+    })
     const saved = options.saveTo === undefined ? [] : await saveBinaries(result.value, options.saveTo)
     for (const { path, bytes } of saved)
       output.note(`${byteCount(bytes)} written to ${visibleLine(path, 400)}`)

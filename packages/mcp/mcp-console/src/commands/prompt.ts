@@ -2,7 +2,7 @@
 import { visibleText } from '@deepseek-ai/dsh-mcp-text'
 import { renderPrompt } from '@deepseek-ai/dsh-system-prompt'
 import { CommandError, type Outcome } from '../exit.ts'
-import { healthOf, inSession, printProblems, type Common } from './session.ts'
+import { inSession, reportHealth, type Common } from './session.ts'
 
 /** Sections that come from the MCP packages, by the names that these give them. */
 const MCP_SECTION = /^mcp-(?:client|resources)\b/
@@ -24,9 +24,8 @@ export async function prompt(options: Common): Promise<Outcome> {
       .map((section) => ({ name: section.name, text: renderPrompt({ ...assembly, sections: [section] }) }))
       .filter(({ text }) => text !== '')
     const text = sections.map((section) => section.text).join('\n\n')
-    printProblems(output, session.problems)
     if (options.json) output.json({ sections, text })
     else output.result(text === '' ? 'MCP adds nothing to the system prompt.' : visibleText(text))
-    return healthOf(session, session.rows())
+    return reportHealth(session)
   })
 }

@@ -36,7 +36,11 @@ export async function countResources(session: Session, row: ServerRow): Promise<
   if (row.status !== 'connected' || tools?.get(LIST_RESOURCES) === undefined) return null
   const bounded = { ...session, timeoutMs: COUNT_BOUND_MS, deadline: performance.now() + COUNT_BOUND_MS }
   try {
-    const { value } = await callTool(bounded, LIST_RESOURCES, { server: row.serverName }, 'the resource list')
+    const { value } = await callTool(bounded, {
+      name: LIST_RESOURCES,
+      args: { server: row.serverName },
+      what: `the resource list of ${row.serverName}`,
+    })
     const listed = (value as Fields | undefined)?.['resources']
     return Array.isArray(listed) ? listed.length : null
   } catch {
@@ -56,7 +60,7 @@ async function request(
       `${session.booted.file} mounts no resource service; add a row for @deepseek-ai/dsh-mcp-resources`,
     )
   }
-  const result = await callTool(session, tool, args, what)
+  const result = await callTool(session, { name: tool, args, what })
   if (result.isError) throw new CommandError('failed', visibleLine(result.error.message, 2000))
   return result.value as Fields
 }

@@ -9,8 +9,15 @@ import type { Outcome } from '../exit.ts'
 import { renderStatus, renderStatusTable } from '../render/status.ts'
 import { errorLine } from '../render/text.ts'
 import { renderToolOverview } from '../render/tools.ts'
-import { healthOf, inSession, printProblems, type Common, type Session } from './session.ts'
-import { otherProblems, statusRows } from './status.ts'
+import {
+  healthOf,
+  inSession,
+  printProblems,
+  problemsBesideServers,
+  type Common,
+  type Session,
+} from './session.ts'
+import { statusRows } from './status.ts'
 import { listTools } from './tools.ts'
 
 /** Options of the command. */
@@ -33,7 +40,7 @@ export async function run(options: RunOptions): Promise<Outcome> {
       if (ofServers.length > 0)
         output.result(`\n${renderToolOverview(ofServers, output.paint, output.columns)}`)
     }
-    printProblems(output, otherProblems(session))
+    printProblems(output, problemsBesideServers(session))
     if (!isStaying) return healthOf(session, rows)
     await watch(session)
     output.note(`\nfollowing the servers and ${session.booted.file}; Ctrl-C ends everything`)

@@ -14,8 +14,9 @@ import { waitFor } from '../wait.ts'
 /** Longest wait for the servers, in ms, when the command line says nothing else. */
 export const DEFAULT_START_BOUND_MS = 60_000
 
-/** When the end of the composition is mentioned because it takes time, in ms. */
+/** When the end of the composition is mentioned because it takes time, and when it is not waited for any more, in ms. */
 const SLOW_END_MS = 1000
+const END_BOUND_MS = 15_000
 
 /** What the command line says for every command. */
 export interface Common {
@@ -64,10 +65,13 @@ export async function inSession(
     const waited = await waitFor(booted.settled(), {
       boundMs,
       signal: common.interrupt,
-      onSlow: (seconds) => common.output.note(`still starting after ${seconds} s: ${pending(booted)}`),
+      onSlow: (seconds) => {
+        const { servers, others } = booted.loading()
+        common.output.note(`still starting after ${seconds} s: ${[...servers, ...others].join(', ')}`)
+      },
     })
     if (waited.kind === 'interrupted') return interrupted(common.interrupt)
-    const problems = await booted.problems()
+    const problems = [...(await booted.problems()), ...unfinished(booted, boundMs)]
     const fatal = problems.find(({ row }) => row === booted.file)
     if (fatal !== undefined) throw new CommandError('unusable', `${fatal.row}: ${fatal.message}`)
     return await work({
@@ -85,19 +89,27 @@ export async function inSession(
   }
 }
 
-function pending({ servers }: Booted): string {
-  const names = servers.connecting
-  return names.length === 0 ? 'the rows of the composition' : names.join(', ')
-}
-
+/** End the composition; a plugin that never ends is left to the end of the process. */
 async function end(booted: Booted, output: Output): Promise<void> {
   const over = new AbortController()
-  delay(SLOW_END_MS, undefined, { signal: over.signal }).then(
-    () => output.note('ending the servers; press Ctrl-C again to end them at once'),
-    () => {},
+  const after = (ms: number) => delay(ms, undefined, { signal: over.signal })
+  const isSlow = after(SLOW_END_MS).then(() =>
+    output.note('ending the servers; press Ctrl-C again to end them at once'),
   )
-  await booted.dispose()
+  const isStuck = after(END_BOUND_MS).then(() =>
+    output.note('a row of the composition does not end, and is left behind'),
+  )
+  await Promise.race([booted.dispose(), isStuck.catch(() => {})])
   over.abort()
+  await isSlow.catch(() => {})
+}
+
+/** Rows without a server that have not finished loading in time; once a composition has settled, there are none. */
+function unfinished(booted: Booted, boundMs: number): Problem[] {
+  const message = `has not finished loading within ${boundMs} ms`
+  return booted
+    .loading()
+    .others.map((row) => ({ row, message, serverName: undefined, outcome: 'unusable', fiber: undefined }))
 }
 
 function explainLate(row: ServerRow, boundMs: number): ServerRow {
@@ -110,10 +122,29 @@ export function printProblems(output: Output, problems: readonly Problem[]): voi
   for (const { row, message } of problems) output.error(`${row}: ${message}`)
 }
 
+/** Problems that the status table does not show: those of rows that are no server, or could not be loaded. */
+export function problemsBesideServers({ problems }: Session): Problem[] {
+  return problems.filter(({ serverName }) => serverName === undefined)
+}
+
 /** The outcome of a whole composition: of its rows, and of the servers as they are now. */
 export function healthOf({ problems }: Session, rows: readonly ServerRow[]): Outcome {
   const servers: Outcome = rows.every(({ status }) => status === 'connected') ? 'ok' : 'failed'
   return worst(servers, ...problems.map(({ outcome }) => outcome))
+}
+
+/** Print everything that is wrong, for a command that shows no status table. */
+export function reportHealth(session: Session): Outcome {
+  const rows = session.rows()
+  printProblems(session.output, problemsBesideServers(session))
+  for (const { serverName, status, error } of rows) {
+    if (status !== 'connected') session.output.error(describeDown(serverName, status, error))
+  }
+  return healthOf(session, rows)
+}
+
+function describeDown(serverName: string, status: string, error: string | null): string {
+  return `server ${JSON.stringify(serverName)} is ${status}${error === null ? '' : `: ${error}`}`
 }
 
 /**
@@ -135,10 +166,7 @@ export function requireServer(session: Session, serverName: string): ServerRow {
   }
   if (row.status !== 'connected') {
     const problem = session.problems.find((candidate) => candidate.serverName === serverName)
-    throw new CommandError(
-      problem?.outcome ?? 'failed',
-      `server ${JSON.stringify(serverName)} is ${row.status}${row.error === null ? '' : `: ${row.error}`}`,
-    )
+    throw new CommandError(problem?.outcome ?? 'failed', describeDown(serverName, row.status, row.error))
   }
   return row
 }

@@ -1,10 +1,16 @@
 /** `dsh-mcp status`: one row for each server. */
-import type { Problem } from '../composition/problems.ts'
 import type { ServerRow } from '../composition/servers.ts'
 import type { Outcome } from '../exit.ts'
 import { renderStatusTable } from '../render/status.ts'
 import { countResources } from './resources.ts'
-import { healthOf, inSession, printProblems, type Common, type Session } from './session.ts'
+import {
+  healthOf,
+  inSession,
+  printProblems,
+  problemsBesideServers,
+  type Common,
+  type Session,
+} from './session.ts'
 
 /** The table as it is now, resources counted. */
 export async function statusRows(session: Session): Promise<ServerRow[]> {
@@ -13,18 +19,13 @@ export async function statusRows(session: Session): Promise<ServerRow[]> {
   )
 }
 
-/** Problems of rows that the status table does not show: those that are no server, or did not get that far. */
-export function otherProblems({ problems }: Session): Problem[] {
-  return problems.filter(({ serverName }) => serverName === undefined)
-}
-
 /** Run the command. */
 export async function status(options: Common): Promise<Outcome> {
   return await inSession(options, {}, async (session) => {
     const rows = await statusRows(session)
     if (options.json) options.output.json(rows)
     else options.output.result(renderStatusTable(rows, options.output.paint))
-    printProblems(options.output, otherProblems(session))
+    printProblems(options.output, problemsBesideServers(session))
     return healthOf(session, rows)
   })
 }

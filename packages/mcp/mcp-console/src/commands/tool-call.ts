@@ -1,5 +1,6 @@
 /** Calls one registered tool for a command: bounded, interruptible, and with a word when it takes long. */
 import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import type { Agent } from '@deepseek-ai/dsh-agent'
 import type {} from '@deepseek-ai/dsh-llm'
 import type { ToolExecutionInput, ToolExecutionResult } from '@deepseek-ai/dsh-tools'
@@ -46,35 +47,35 @@ export async function requireModel({ booted }: Session, { provider, model }: Mod
   }
 }
 
+/** One call. */
+export interface ToolCall {
+  readonly name: string
+  readonly args: Record<string, unknown>
+  /** The call in words, for messages. */
+  readonly what: string
+  /** The model that reads the result; it decides whether images are shown to it. */
+  readonly reader?: ModelRoute | undefined
+}
+
 /**
  * Call a tool.
  *
- * @param args - a JSON object.
- * @param what - the call in words, for messages.
- * @param reader - the model that reads the result; it decides whether images are shown to it.
  * @throws {CommandError} when it was interrupted or did not end in time; the server is told to cancel it.
  */
-export async function callTool(
-  session: Session,
-  name: string,
-  args: Record<string, unknown>,
-  what: string,
-  reader?: ModelRoute,
-): Promise<ToolExecutionResult> {
+export async function callTool(session: Session, call: ToolCall): Promise<ToolExecutionResult> {
+  const { name, args, what, reader } = call
   const cancel = new AbortController()
   // Of an agent, only its model matters to a call.
   const agent = reader && ({ options: reader } as unknown as Agent)
-  const call = registry(session).execute({
+  const result = registry(session).execute({
     callId: randomUUID() as ToolExecutionInput['callId'],
     name,
     arguments: args,
     signal: cancel.signal,
     ...(agent && { agent }),
   })
-  const boundMs =
-    session.deadline === undefined ? undefined : Math.max(0, session.deadline - performance.now())
-  const waited = await waitFor(call, {
-    boundMs,
+  const waited = await waitFor(result, {
+    boundMs: session.deadline === undefined ? undefined : Math.max(0, session.deadline - performance.now()),
     signal: session.interrupt,
     onSlow: (seconds) => session.output.note(`${what} is still running, ${seconds} s; Ctrl-C cancels it`),
   })
@@ -82,7 +83,7 @@ export async function callTool(
   cancel.abort(
     new Error(waited.kind === 'late' ? 'the time of --timeout is over' : 'interrupted by the user'),
   )
-  await waitFor(call, { boundMs: CANCEL_BOUND_MS, signal: new AbortController().signal, onSlow: () => {} })
+  await Promise.race([result, delay(CANCEL_BOUND_MS, undefined, { ref: false })])
   if (waited.kind === 'interrupted') {
     throw new CommandError(interrupted(session.interrupt), `${what} was interrupted and cancelled`)
   }

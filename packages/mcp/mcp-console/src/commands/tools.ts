@@ -1,7 +1,7 @@
 /** `dsh-mcp tools [server]`: what the model would get. */
 import type { Outcome } from '../exit.ts'
 import { renderTools, type ToolInfo } from '../render/tools.ts'
-import { healthOf, inSession, printProblems, requireServer, type Common, type Session } from './session.ts'
+import { inSession, reportHealth, requireServer, type Common, type Session } from './session.ts'
 import { registry } from './tool-call.ts'
 
 /** Options of the command. */
@@ -38,19 +38,12 @@ export async function tools(options: ToolsOptions): Promise<Outcome> {
   const { server, output } = options
   const isWanted = server === undefined ? undefined : (name: string) => name === server
   return await inSession(options, { isWanted }, async (session) => {
-    if (server === undefined) printProblems(output, session.problems)
-    else requireServer(session, server)
+    if (server !== undefined) requireServer(session, server)
     const wanted = listTools(session, options.withSchemas).filter((tool) =>
       server === undefined ? tool.server !== null || options.withHost : tool.server === server,
     )
     if (options.json) output.json(wanted)
     else output.result(wanted.length === 0 ? 'There are no tools.' : renderTools(wanted, output.paint))
-    if (server !== undefined) return 'ok'
-    const rows = session.rows()
-    for (const row of rows) {
-      if (row.status !== 'connected')
-        output.error(`server ${JSON.stringify(row.serverName)} is ${row.status}: ${row.error}`)
-    }
-    return healthOf(session, rows)
+    return server === undefined ? reportHealth(session) : 'ok'
   })
 }

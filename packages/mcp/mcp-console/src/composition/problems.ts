@@ -43,9 +43,11 @@ export interface Rows {
 /** Every problem of the rows that have come to rest, in the order of the file. */
 export async function findProblems(rows: Rows): Promise<Problem[]> {
   const found: Problem[] = []
-  for (const entry of rows.loader.entries()) {
-    if (entry._initTask !== undefined || entry.fiber?.inertia !== undefined) continue
-    const reason = await whyNotRunning(entry)
+  const entries = [...rows.loader.entries()]
+  const isFinal = !entries.some(isLoading)
+  for (const entry of entries) {
+    if (isLoading(entry)) continue
+    const reason = await whyNotRunning(entry, isFinal)
     if (reason === undefined) continue
     const { fiber } = entry
     const isServer = fiber?.runtime?.name === CLIENT_NAME
@@ -60,6 +62,30 @@ export async function findProblems(rows: Rows): Promise<Problem[]> {
   return found
 }
 
+/** What is still loading. */
+export interface Loading {
+  /** Names of servers. */
+  readonly servers: readonly string[]
+  /** Other rows, as {@link Problem.row} calls them. */
+  readonly others: readonly string[]
+}
+
+/** What is still loading, in the order of the file. */
+export function findLoading({ loader, rootId }: Rows): Loading {
+  const servers: string[] = []
+  const others: string[] = []
+  for (const entry of loader.entries()) {
+    if (entry.id === rootId || !isLoading(entry)) continue
+    if (entry.fiber?.runtime?.name === CLIENT_NAME) servers.push(nameOf(entry.fiber))
+    else others.push(rowLabel(entry))
+  }
+  return { servers, others }
+}
+
+function isLoading(entry: Entry): boolean {
+  return entry._initTask !== undefined || entry.fiber?.inertia !== undefined
+}
+
 function rowLabel(entry: Entry): string {
   const { id, name } = entry.options
   return `row ${JSON.stringify(visibleLine(id, 60))} (${visibleLine(name, 100)})`
@@ -71,7 +97,7 @@ interface Reason {
   readonly isStartFailure?: boolean
 }
 
-async function whyNotRunning(entry: Entry): Promise<Reason | undefined> {
+async function whyNotRunning(entry: Entry, isFinal: boolean): Promise<Reason | undefined> {
   try {
     if (entry.disabled) return undefined
   } catch (error) {
@@ -88,7 +114,7 @@ async function whyNotRunning(entry: Entry): Promise<Reason | undefined> {
     return { message: errorLine(error), isStartFailure }
   }
   // A fiber without a snapshot of its services is waiting for them.
-  return fiber.store === undefined ? whyWaiting(fiber) : undefined
+  return fiber.store === undefined ? whyWaiting(fiber, isFinal) : undefined
 }
 
 async function whyNotImported(entry: Entry): Promise<Reason | undefined> {
@@ -104,8 +130,9 @@ async function whyNotImported(entry: Entry): Promise<Reason | undefined> {
   }
 }
 
-function whyWaiting(fiber: Fiber): Reason {
+function whyWaiting(fiber: Fiber, isFinal: boolean): Reason {
   const missing = Object.keys(fiber.inject).filter((name) => fiber.ctx.get(name) === undefined)
+  if (!isFinal) return { message: `waits for ${missing.join(', ')}` }
   const hints = missing.flatMap((name) => PROVIDERS[name] ?? [])
   const hint = hints.length === 0 ? '' : `; add a row for ${hints.join(' and ')}`
   return { message: `waits for ${missing.join(', ')}, which no row provides${hint}` }

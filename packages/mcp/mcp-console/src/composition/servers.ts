@@ -59,11 +59,6 @@ export class Servers {
     return this.#courses.get(serverName)?.status
   }
 
-  /** Names of the servers that have not got beyond their first attempt. */
-  get connecting(): string[] {
-    return this.names.filter((name) => this.status(name)?.status === 'connecting')
-  }
-
   /** Call a listener with every change from now on. */
   onChange(listener: (status: McpClientStatus) => void): void {
     this.#listeners.add(listener)
