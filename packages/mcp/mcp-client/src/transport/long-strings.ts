@@ -11,11 +11,16 @@
 import { randomUUID } from 'node:crypto'
 import { StringDecoder } from 'node:string_decoder'
 
-/** A line of fewer bytes is not looked at. */
-export const LARGE_MESSAGE_BYTES = 1 << 18
+/** What is large and what is long, in bytes. */
+export interface LiftLimits {
+  /** A line of fewer bytes is not looked at. */
+  readonly largeMessage: number
+  /** A string of fewer bytes stays in its message. */
+  readonly longString: number
+}
 
-/** A string of fewer bytes stays in its message. */
-export const LONG_STRING_BYTES = 1 << 16
+/** Parsing a message of this size takes about a ms. */
+export const DEFAULT_LIMITS: LiftLimits = { largeMessage: 1 << 18, longString: 1 << 16 }
 
 const LF = 0x0a
 const QUOTE = 0x22
@@ -115,6 +120,7 @@ function define(node: object, key: string, value: unknown): void {
  */
 export class StringLifter {
   readonly #strings: LongStrings
+  readonly #limits: LiftLimits
   readonly #account: Account = { length: 0 }
   /** The line as far as it came, until it is a large one. */
   #line: Buffer[] = []
@@ -124,8 +130,9 @@ export class StringLifter {
   #output: Buffer[] = []
 
   /** @param strings - keeps what is taken out. */
-  constructor(strings: LongStrings) {
+  constructor(strings: LongStrings, limits: LiftLimits = DEFAULT_LIMITS) {
     this.#strings = strings
+    this.#limits = limits
   }
 
   /** Size in bytes of the longest line that the last chunk was a part of, as far as it came. */
@@ -163,7 +170,7 @@ export class StringLifter {
   #add(part: Buffer): void {
     this.#lineBytes += part.length
     this.#longestBytes = Math.max(this.#longestBytes, this.#lineBytes)
-    if (this.#lineBytes < LARGE_MESSAGE_BYTES) {
+    if (this.#lineBytes < this.#limits.largeMessage) {
       this.#line.push(part)
       return
     }
@@ -186,7 +193,7 @@ export class StringLifter {
         const quote = part.indexOf(QUOTE, start)
         const end = quote === -1 ? part.length : quote + 1
         this.#output.push(part.subarray(start, end))
-        if (quote !== -1) this.#string = new LongString()
+        if (quote !== -1) this.#string = new LongString(this.#limits.longString)
         start = end
       } else {
         const end = this.#string.add(part.subarray(start))
@@ -225,6 +232,7 @@ function lifted(body: ReadableStream<Uint8Array>, strings: LongStrings): Readabl
 
 /** One string of a message, without its quotes, as it arrives. */
 class LongString {
+  readonly #minBytes: number
   /** The bytes, as long as they are few. */
   #bytes: Buffer[] = []
   #length = 0
@@ -235,12 +243,17 @@ class LongString {
   #text = ''
   #isInvalid = false
 
+  /** @param minBytes - from which size on it is a long one. */
+  constructor(minBytes: number) {
+    this.#minBytes = minBytes
+  }
+
   /** Add what belongs to the string. Returns where its closing quote is, or -1 when it is not in there. */
   add(part: Buffer): number {
     const end = this.#findEnd(part)
     const own = end === -1 ? part : part.subarray(0, end)
     this.#length += own.length
-    if (this.#length < LONG_STRING_BYTES) {
+    if (this.#length < this.#minBytes) {
       this.#bytes.push(own)
       return end
     }
