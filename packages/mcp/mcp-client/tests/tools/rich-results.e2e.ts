@@ -119,6 +119,16 @@ describe.each([
     )
   })
 
+  it('a large text and a large payload arrive whole', async () => {
+    const bytes = 3_000_001
+    const written = await call('big', { bytes })
+    expect(app.text(written) === 'x'.repeat(bytes)).toBe(true)
+    const { value } = (await call('big', { bytes, kind: 'blob' })) as { value?: never }
+    expect(value).toMatchObject({ content: [{ resource: { uri: 'fixture://big' } }] })
+    const { blob } = (value as unknown as { content: [{ resource: { blob: string } }] }).content[0].resource
+    expect(blob === 'A'.repeat(3_000_004)).toBe(true)
+  })
+
   it('no base64 is in a session or in the log', async () => {
     app.llm.script({ calls: [{ name: 'mcp__s__image', arguments: { format: 'all' } }] }, { text: 'seen' })
     await seeing.turn('look')
@@ -127,6 +137,15 @@ describe.each([
     // The request after the call carries the images, by reference.
     expect(JSON.stringify(app.llm.requests.at(-1))).toContain('sha256:')
   })
+})
+
+it('a message over the limit ends the connection, however it is read', async () => {
+  const app = await host()
+  await mount(app, fixtureConfig('legacy', {}, { maxMessageBytes: 2_000_000 }))
+  expect(await app.call('mcp__one__big', { bytes: 1_900_000 })).toMatchObject({ isError: false })
+  const result = await app.call('mcp__one__big', { bytes: 2_000_000 })
+  expect(result.isError).toBe(true)
+  expect(app.text(result)).toContain('a message of more than 2000000 bytes (maxMessageBytes)')
 })
 
 it('a late answer to a cancelled call is in no log', async () => {
