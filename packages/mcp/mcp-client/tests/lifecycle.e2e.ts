@@ -378,6 +378,35 @@ describe('a list that changed', () => {
     expect(at.statuses.latest('one')?.status).toBe('connected')
   })
 
+  it('stands when the connection ends before it is fetched, whatever is waiting to be synced', async () => {
+    const at = await host()
+    const journal = journalFile()
+    await mount(at, fixtureConfig('legacy', { journal, listDelayMs: 1000 }, { reconnect: patient }))
+    const [names, changes] = [at.toolNames(), at.toolChanges]
+    const pid = await pidOf(at)
+    await at.call('mcp__one__notify', { count: 1 })
+    await eventually(() =>
+      expect(methods(journal).filter((method) => method === 'tools/list')).toHaveLength(2),
+    )
+    await at.call('mcp__one__notify', { count: 1 })
+    process.kill(pid, 'SIGKILL')
+    await at.status('one', 'reconnecting')
+    await turns(10)
+    expect(at.toolNames()).toEqual(names)
+    expect(at.toolChanges).toBe(changes)
+    expect(at.logs.find({ level: 'warn', text: 'not taken over' })).toEqual([])
+  })
+
+  it('has what is wrong with it told once, and not at every sync again', async () => {
+    const at = await host()
+    const inputSchema = { type: 'object', properties: { a: { type: 'string', 'x-mcp-header': '\u{202e}' } } }
+    await mount(at, fixtureConfig('legacy', { extraTools: [{ name: 'odd', inputSchema }] }))
+    await at.call('mcp__one__notify', { count: 1 })
+    await at.status('one', 'connected', { next: true })
+    expect(at.toolNames()).not.toContain('mcp__one__odd')
+    expect(at.logs.find({ level: 'warn', text: 'tool "odd" is left out' })).toHaveLength(1)
+  })
+
   it('stands whole when somebody else has one of the new names', async () => {
     const at = await host()
     const changes = [tool('a', 'changed'), tool('taken'), tool('b')]
@@ -535,6 +564,29 @@ describe('what a server writes', () => {
     expect(info).toMatchObject({ name: String.raw`\u{1b}[2Jevil\n`, title: String.raw`\u{202e}` })
     expect(info!.version.length).toBeLessThanOrEqual(40)
     expect(at.logText()).not.toContain('\u{1b}[2J')
+  })
+
+  it('about itself may be nothing', async () => {
+    const at = await host()
+    const result = {
+      resultType: 'complete',
+      supportedVersions: ['2026-07-28'],
+      capabilities: {},
+      ttlMs: 0,
+      cacheScope: 'private',
+    }
+    const script = `require('readline').createInterface({ input: process.stdin }).on('line', (line) => {
+      const { id } = JSON.parse(line)
+      console.log(JSON.stringify({ jsonrpc: '2.0', id, result: ${JSON.stringify(result)} }))
+    }).on('close', () => process.exit(0))`
+    await mount(at, scriptConfig(script))
+    expect(at.statuses.latest('one')).toEqual({
+      serverName: 'one',
+      status: 'connected',
+      toolCount: 0,
+      protocolVersion: VERSIONS.modern,
+    })
+    expect(at.logs.find({ level: 'info', text: 'connected to a server without a name' })).toHaveLength(1)
   })
 
   it('over the limit ends the connection with a clear reason', async () => {
