@@ -32,6 +32,9 @@ export const DEFAULT_GRACE: EndingGrace = { politeMs: 1500, signalMs: 1500, swee
 const SWEEP_POLL_MS = 20
 const KILL_BOUND_MS = 1000
 
+/** How often a sweep kills at least, however little it gets to run in that time on a busy machine. */
+const MIN_KILLS = 3
+
 /** Trees that the exit of the host has to end. */
 const living = new Set<ProcessTree>()
 let releaseExitHook: (() => void) | undefined
@@ -130,12 +133,14 @@ export class ProcessTree {
     if (this.#platform === 'win32') return
     const started = performance.now()
     let wasSignalled = false
-    for (let lasted = 0; lasted < graceMs + KILL_BOUND_MS; lasted = performance.now() - started) {
+    for (let kills = 0; kills < MIN_KILLS || performance.now() - started < graceMs + KILL_BOUND_MS; ) {
       const left = (await readProcessTable(this.#platform)).filter((entry) => this.#owns(entry))
       // A reading can miss both a helper that ends and the one that it has just started in its place.
       if (left.length === 0 && !wasSignalled) return
       wasSignalled = left.length > 0
-      for (const entry of left) signal(entry.pid, lasted < graceMs ? 'SIGTERM' : 'SIGKILL')
+      const isPolite = performance.now() - started < graceMs
+      for (const entry of left) signal(entry.pid, isPolite ? 'SIGTERM' : 'SIGKILL')
+      if (!isPolite) kills++
       await delay(SWEEP_POLL_MS)
     }
   }

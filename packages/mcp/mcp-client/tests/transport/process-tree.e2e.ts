@@ -121,6 +121,16 @@ describe('what a process leaves behind', () => {
     expect(pids.map(isAlive)).toEqual([false])
   })
 
+  it('ends, when the host hardly gets to run in the time that there is for it', async () => {
+    const { tree, pids } = await shell(
+      `sh -c 'trap "" TERM; echo $$; echo ready; while :; do sleep 1; done' & cat >/dev/null`,
+    )
+    let now = 0
+    vi.spyOn(performance, 'now').mockImplementation(() => (now += 10_000))
+    await tree.end({ ...PATIENT, sweepMs: 1 })
+    expect(pids.map(isAlive)).toEqual([false])
+  })
+
   it('ends, when it starts another one in its place each time that it is told to', async () => {
     const helper = `
       const again = () => require('child_process').spawn(process.execPath, ['--eval', process.env.HELPER], { detached: true, stdio: 'ignore' }).unref();
