@@ -58,10 +58,12 @@ export async function callTool(
   args: Record<string, unknown>,
   exec: ToolExecution,
 ): Promise<RawToolResult> {
-  const what = `MCP tool ${JSON.stringify(visibleExcerpt(tool.name, 100))} of server "${caller.serverName}"`
+  // Made only when it is needed: showing a name costs more than the rest of this.
+  const what = () =>
+    `MCP tool ${JSON.stringify(visibleExcerpt(tool.name, 100))} of server "${caller.serverName}"`
   if (tool.execution?.taskSupport === 'required') {
     throw new McpCallError(
-      `${what} runs only as a task, and this client does not support tasks. Use another tool.`,
+      `${what()} runs only as a task, and this client does not support tasks. Use another tool.`,
       'MCP_UNSUPPORTED',
     )
   }
@@ -71,9 +73,9 @@ export async function callTool(
       exec.signal,
     )
   } catch (error) {
-    if (!exec.signal.aborted) throw callError(caller, what, error)
+    if (!exec.signal.aborted) throw callError(caller, what(), error)
     // The SDK takes a cancellation for a timeout.
-    const message = `${what} was cancelled. Whether it took effect is unknown.`
+    const message = `${what()} was cancelled. Whether it took effect is unknown.`
     throw new McpCallError(message, 'MCP_CANCELLED', { cause: error })
   }
 }
