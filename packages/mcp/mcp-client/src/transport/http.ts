@@ -40,6 +40,9 @@ const MAX_STATUS = 599
 /** Requests whose answers may be large. */
 const LARGE_ANSWERS = new Set(['tools/call', 'resources/read'])
 
+/** Answers to requests of the server that may be on their way at once; each is an HTTP request of its own. */
+const MAX_REPLIES = 100
+
 /** JSON-RPC code of the answer that stands in for one that can no longer come. */
 const NO_ANSWER_CODE = -32_099
 
@@ -71,12 +74,14 @@ export class HttpTransport extends StreamableHTTPClientTransport implements Serv
   readonly #running = new Map<RequestKey, AbortController>()
   /** Requests that the server has not begun to answer. */
   readonly #unanswered = new Set<Promise<void>>()
+  #replies = 0
   #ending: Promise<void> | undefined
   /** Why the connection ended by itself. */
   #failure: ConnectionFailure | undefined
   #isSessionGone = false
   #hasAnswered = false
   #hasOpenedStream = false
+  #hasMissedStream = false
   /** Until when the server asked to be left alone, in ms since the epoch. */
   #retryAt = 0
   #redirectTarget: URL | undefined
@@ -111,6 +116,7 @@ export class HttpTransport extends StreamableHTTPClientTransport implements Serv
 
   override async send(message: JSONRPCMessage, options: SendOptions = {}): Promise<void> {
     if (isJSONRPCRequest(message)) return this.#sendRequest(message, options)
+    if (!('method' in message)) return this.#sendReply(message, options)
     if (isJSONRPCNotification(message) && message.method === 'notifications/cancelled') {
       this.#release(message.params?.['requestId'] as RequestKey)?.abort()
     }
@@ -205,6 +211,18 @@ export class HttpTransport extends StreamableHTTPClientTransport implements Serv
     if (!exchange.hasStream) this.#answerFor(message.id, 'took the request and did not answer it')
   }
 
+  /** A server that asks more than it takes answers for is not answered, rather than given all the sockets there are. */
+  async #sendReply(message: JSONRPCMessage, options: SendOptions): Promise<void> {
+    if (this.#replies >= MAX_REPLIES)
+      throw new Error(`the server does not take the answers to its own requests`)
+    this.#replies++
+    try {
+      await super.send(message, options)
+    } finally {
+      this.#replies--
+    }
+  }
+
   #noteAnswer(message: JSONRPCMessage): void {
     this.#strings.restore(message)
     if (!('method' in message) && message.id !== undefined) this.#release(message.id)
@@ -224,6 +242,7 @@ export class HttpTransport extends StreamableHTTPClientTransport implements Serv
   }
 
   async #exchange(url: string | URL, init: RequestInit | undefined): Promise<Response> {
+    const isOwnGet = init?.method === 'GET' && !new Headers(init.headers).has('last-event-id')
     let response: Response
     try {
       // undici's own types and those of the platform name the same things twice.
@@ -231,6 +250,7 @@ export class HttpTransport extends StreamableHTTPClientTransport implements Serv
       response = await fetch(url, options)
     } catch (error) {
       if (init?.signal?.aborted === true) throw error
+      if (isOwnGet) this.#missStream()
       const reason = networkReason(error, new URL(url), this.#hasAnswered)
       throw new ConnectionFailure(this.#options.redactor.redact(reason), {
         isUnsent: isUnsent(error),
@@ -245,11 +265,12 @@ export class HttpTransport extends StreamableHTTPClientTransport implements Serv
       )
     }
     this.#noteHeaders(response, new URL(url))
+    if (isOwnGet && mayPass(response.status)) this.#missStream()
     const isStream = response.ok && isEventStream(response)
     const current = this.#current.getStore()
     if (current !== undefined) current.hasStream ||= isStream
     const isOwnStream = isStream && init?.method === 'GET'
-    if (isOwnStream) this.#noteStream(new Headers(init.headers).has('last-event-id'))
+    if (isOwnStream) this.#noteStream(!isOwnGet)
     const bounded = boundedBody(response, this.#options.maxMessageBytes, {
       onData: () => {
         if (isOwnStream) this.#resumption.progressed()
@@ -271,8 +292,15 @@ export class HttpTransport extends StreamableHTTPClientTransport implements Serv
 
   /** The server's own event stream is open, or one that goes on where it was cut. */
   #noteStream(isResumed: boolean): void {
-    if (this.#hasOpenedStream && !isResumed) this.onresume?.()
+    if ((this.#hasOpenedStream || this.#hasMissedStream) && !isResumed) this.onresume?.()
     this.#hasOpenedStream = true
+  }
+
+  /** The server's own event stream did not open, and may do so later. The SDK tries again only once it was open. */
+  #missStream(): void {
+    if (this.#hasOpenedStream) return
+    this.#hasMissedStream = true
+    this.#resumption.schedule(() => void this.resumeStream('').catch(() => {}), 0)
   }
 
   #overflow(): Error {
@@ -311,4 +339,9 @@ export class HttpTransport extends StreamableHTTPClientTransport implements Serv
   #lost(failure: ConnectionFailure): TransportVerdict {
     return { kind: 'lost', failure, error: failure }
   }
+}
+
+/** Whether an answer with this status may be another one later; the others say that there is no such stream. */
+function mayPass(status: number): boolean {
+  return status === 429 || status >= 500
 }
