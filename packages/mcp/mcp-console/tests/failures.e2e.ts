@@ -233,7 +233,7 @@ describe('servers', () => {
   })
 
   it('that do not answer a call end it at --timeout, cancelled', async () => {
-    await using http = await startHttpFixture()
+    await using http = await startHttpFixture({ era: 'legacy' })
     await using composition = await compose([httpRow('web', http.url)])
     const { code, value, stderr } = await runJson(['call', 'mcp__web__hold', '--timeout', '15000'], {
       cwd: composition.folder,
@@ -246,6 +246,6 @@ describe('servers', () => {
       },
     })
     expect(stderr).toMatch(/^the call of mcp__web__hold is still running, \d+ s; Ctrl-C cancels it$/m)
-    expect(http.toolbox.cancellations).toHaveLength(1)
+    expect(http.requestsFor('notifications/cancelled')).toHaveLength(1)
   })
 })

@@ -7,12 +7,14 @@ import { compose, httpRow, start, startOnTerminal, stdioRow } from './support.ts
 
 describe('a call', () => {
   it('is cancelled at an HTTP server', async () => {
-    await using http = await startHttpFixture()
+    // In this era a cancellation is a message of its own, and not just the end of a connection.
+    await using http = await startHttpFixture({ era: 'legacy' })
     await using composition = await compose([httpRow('web', http.url)])
     await using running = start(['call', 'mcp__web__hold', '--json'], { cwd: composition.folder })
     await eventually(() => expect(http.toolbox.calls).toHaveLength(1))
     running.process.kill('SIGINT')
     expect(await running.ended).toBe(130)
+    expect(http.requestsFor('notifications/cancelled')).toHaveLength(1)
     expect(http.toolbox.cancellations).toMatchObject([{ name: 'hold' }])
     expect(JSON.parse(running.stdout)).toEqual({
       error: 'the call of mcp__web__hold was interrupted and cancelled',
