@@ -19,6 +19,7 @@ import { holdContent, releaseContent, type RawToolResult } from '../tools/conten
 import type { ServerTransport } from '../transport/types.ts'
 import type { Negotiation } from './negotiation.ts'
 import { ListingPace } from './listing-pace.ts'
+import { Announcements } from './announcements.ts'
 import { Listing, MAX_LIST_MS, MAX_LIST_PAGES, type ListKind } from './listing.ts'
 import { keepSubscribed } from './subscription.ts'
 import { waitAtMost } from './wait.ts'
@@ -67,6 +68,7 @@ export class Generation {
   readonly #life = new AbortController()
   readonly #resolveEnded: (failure: ConnectionFailure) => void
   readonly #listings = new Set<Listing>()
+  readonly #announcements: Announcements
   readonly #pace = new ListingPace(performance.now())
   #hasAskedForTools = false
   #hasHeard = false
@@ -77,6 +79,7 @@ export class Generation {
   constructor(parts: GenerationParts) {
     const { clientInfo, transport, negotiation } = parts
     this.#parts = parts
+    this.#announcements = new Announcements(() => parts.events.onToolsChanged(), this.#life.signal)
     this.client = new Client(clientInfo, { listMaxPages: MAX_LIST_PAGES, ...negotiation.client })
     this.client.onerror = (error) => this.#parts.events.onError(error)
     this.client.setNotificationHandler('notifications/tools/list_changed', () => this.#toolsChanged())
@@ -136,7 +139,7 @@ export class Generation {
     const waitMs = this.#pace.waitMs(performance.now())
     if (waitMs > 0) await waitAtMost(waitMs, this.#life.signal)
     this.#hasAskedForTools = true
-    const listing = new Listing('tools')
+    const listing = new Listing('tools', this.client.getProtocolEra() === 'modern')
     // Calls pass their tool along, so that nothing needs the SDK's own copy of the list.
     const run = (signal: AbortSignal) => this.client.listTools(undefined, { cacheMode: 'bypass', signal })
     const { tools } = await this.#list(listing, run, this.#life.signal, MAX_LIST_MS)
@@ -158,7 +161,7 @@ export class Generation {
     signal: AbortSignal,
     maxMs: number,
   ): Promise<Result> {
-    return this.#list(new Listing(kind), run, signal, maxMs)
+    return this.#list(new Listing(kind, false), run, signal, maxMs)
   }
 
   /**
@@ -331,7 +334,7 @@ export class Generation {
 
   #toolsChanged(): void {
     // Before the first list was asked for, nothing can be out of date.
-    if (this.#hasAskedForTools && !this.isOver) this.#parts.events.onToolsChanged()
+    if (this.#hasAskedForTools && !this.isOver) this.#announcements.announce()
   }
 
   /** Subscribe to changes before the first list, so that none falls between the two; but do not insist. */

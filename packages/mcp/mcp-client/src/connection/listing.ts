@@ -38,6 +38,7 @@ export class ListingError extends Error {
 /** One listing, from its first request to its last page. */
 export class Listing {
   readonly #kind: ListKind
+  readonly #usesHeaders: boolean
   readonly #abort = new AbortController()
   /** Tools by name, and why they are left out; most are not. */
   readonly #seen = new Map<string, string | undefined>()
@@ -47,9 +48,14 @@ export class Listing {
   #bytes = 0
   #failure: ListingError | undefined
 
-  /** @param kind - whose pages to look at; those of another listing of the same kind count as its own. */
-  constructor(kind: ListKind) {
+  /**
+   * @param kind - whose pages to look at; those of another listing of the same kind count as its own.
+   * @param usesHeaders - whether the protocol revision has custom headers: then the SDK prints what is wrong with
+   *   the declaration of one, with the server's own words in it.
+   */
+  constructor(kind: ListKind, usesHeaders: boolean) {
     this.#kind = kind
+    this.#usesHeaders = usesHeaders
   }
 
   /**
@@ -127,7 +133,7 @@ export class Listing {
     if (this.#kind !== 'tools' || typeof entry !== 'object' || entry === null) return [entry]
     const { name, ...tool } = entry as { name?: unknown }
     if (typeof name !== 'string') return [entry]
-    if (hasHeaders && !isPrintable(name, tool)) {
+    if (this.#usesHeaders && hasHeaders && !isPrintable(name, tool)) {
       this.#seen.set(name, 'its x-mcp-header declarations hold hidden characters')
       return []
     }

@@ -29,7 +29,7 @@ function nested(levels: number): unknown {
 
 /** Run a listing whose pages come as these messages. */
 async function list(kind: ListKind, ...pages: Message[]) {
-  const listing = new Listing(kind)
+  const listing = new Listing(kind, true)
   const run = async (signal: AbortSignal) => {
     for (const each of pages) {
       listing.inspect(each)
@@ -110,7 +110,7 @@ describe('the size of a list', () => {
 describe('the time of a listing', () => {
   it('is bounded, over all pages', async () => {
     vi.useFakeTimers()
-    const listing = new Listing('tools')
+    const listing = new Listing('tools', true)
     const forever = (signal: AbortSignal) =>
       new Promise((_resolve, reject) => {
         signal.addEventListener('abort', () => reject(new Error('aborted')))
@@ -131,7 +131,7 @@ describe('the time of a listing', () => {
   it('ends from outside, too, with the reason that there is', async () => {
     const outside = AbortSignal.abort(new Error('closed'))
     const run = async (signal: AbortSignal) => signal.throwIfAborted()
-    await expect(new Listing('tools').collect(run, outside, 1000)).rejects.toThrow('closed')
+    await expect(new Listing('tools', true).collect(run, outside, 1000)).rejects.toThrow('closed')
   })
 })
 
@@ -143,7 +143,7 @@ describe('a message that is no page of the list', () => {
     ['an error', { jsonrpc: '2.0', id: 1, error: { code: 1, message: 'no' } }],
   ])('stays as it is: %s', (_what, other) => {
     const before = structuredClone(other)
-    new Listing('tools').inspect(other as JSONRPCMessage)
+    new Listing('tools', true).inspect(other as JSONRPCMessage)
     expect(other).toEqual(before)
   })
 })
@@ -228,6 +228,13 @@ describe('a tool with custom headers', () => {
       expect(report).not.toContain('\n')
     },
   )
+
+  it('may have any name where the protocol has no custom headers', () => {
+    const each = tool(`any${ESCAPE}`, { inputSchema: withHeader(ESCAPE) })
+    const only = page([each])
+    new Listing('tools', false).inspect(only)
+    expect(only.result['tools']).toEqual([each])
+  })
 
   it('may have any visible name and words', async () => {
     const visible = tool('größe', {
