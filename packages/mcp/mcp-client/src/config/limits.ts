@@ -15,7 +15,8 @@ export interface NumberLimit {
 export const NUMBER_LIMITS = {
   toolCallTimeoutMs: { default: 60_000, min: 1, max: MAX_TIMER_MS, unit: 'ms' },
   maxInstructionBytes: { default: 32_768, min: 0, max: 16_777_216, unit: 'bytes' },
-  maxMessageBytes: { default: 67_108_864, min: 1024, max: 1_073_741_824, unit: 'bytes' },
+  // No more than a string can hold, since a message is read as one.
+  maxMessageBytes: { default: 67_108_864, min: 1024, max: 524_288_000, unit: 'bytes' },
   livenessIntervalMs: { default: 30_000, min: 1000, max: MAX_TIMER_MS, unit: 'ms' },
   'reconnect.initialDelayMs': { default: 500, min: 0, max: MAX_TIMER_MS, unit: 'ms' },
   'reconnect.maxDelayMs': { default: 30_000, min: 0, max: MAX_TIMER_MS, unit: 'ms' },

@@ -31,7 +31,7 @@ export interface CommonConfig {
    * server that sends more is refused. 0 to 16777216, default 32768.
    */
   maxInstructionBytes?: number
-  /** Largest accepted protocol message, in bytes; a larger one ends the connection. 1024 to 1073741824, default 67108864. */
+  /** Largest accepted protocol message, in bytes; a larger one ends the connection. 1024 to 524288000, default 67108864. */
   maxMessageBytes?: number
   /**
    * How often an otherwise idle connection is checked for life, in ms; a check that stays unanswered for as

@@ -1,4 +1,6 @@
+import { constants } from 'node:buffer'
 import { describe, expect, it } from 'vitest'
+import { NUMBER_LIMITS } from '../../src/config/limits.ts'
 import { entryLabel, McpClientConfigError, resolveConfig } from '../../src/config/resolve.ts'
 
 const stdio = { serverName: 'files', transport: 'stdio', command: 'run' }
@@ -363,7 +365,7 @@ describe('numbers', () => {
   it.each([
     ['toolCallTimeoutMs', 'number of ms from 1 to 2147483647'],
     ['maxInstructionBytes', 'whole number of bytes from 0 to 16777216'],
-    ['maxMessageBytes', 'whole number of bytes from 1024 to 1073741824'],
+    ['maxMessageBytes', 'whole number of bytes from 1024 to 524288000'],
     ['livenessIntervalMs', 'number of ms from 1000 to 2147483647, or 0 to switch it off'],
   ])('%s is within its bounds', (field, accepted) => {
     const wrong: [unknown, string][] = [
@@ -400,6 +402,10 @@ describe('numbers', () => {
       ])
     }
   })
+})
+
+it('the largest message is one that can be held in a string', () => {
+  expect(NUMBER_LIMITS.maxMessageBytes.max).toBeLessThan(constants.MAX_STRING_LENGTH)
 })
 
 describe('booleans', () => {
