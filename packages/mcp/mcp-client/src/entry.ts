@@ -51,7 +51,8 @@ export class Entry {
   #reportedTools = ''
   #disposal: Promise<void> | undefined
 
-  constructor(ctx: Context, config: ResolvedConfig) {
+  /** @param makeTransport - makes the transport of one connection. Default: what the configuration asks for. */
+  constructor(ctx: Context, config: ResolvedConfig, makeTransport = createTransport) {
     this.#ctx = ctx
     this.#config = config
     this.#redactor = new Redactor(config.endpoint)
@@ -66,7 +67,7 @@ export class Entry {
       makeGeneration: (negotiation, events) =>
         new Generation({
           clientInfo: CLIENT_INFO,
-          transport: createTransport(ctx, config, this.#redactor, this.#log),
+          transport: makeTransport(ctx, config, this.#redactor, this.#log),
           negotiation,
           livenessIntervalMs: config.livenessIntervalMs,
           events,
