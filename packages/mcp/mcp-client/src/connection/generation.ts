@@ -73,6 +73,8 @@ export class Generation {
   #hasAskedForTools = false
   #hasHeard = false
   #hasLostSession = false
+  /** Why the connection was given up; what was running then fails with no more than that it was aborted. */
+  #failure: ConnectionFailure | undefined
   #lifeCheck: Promise<ConnectionFailure | undefined> | undefined
   #sessionCheck: Promise<boolean> | undefined
 
@@ -202,7 +204,7 @@ export class Generation {
 
   /** The failure that an error of this connection stands for. */
   explain(error: unknown, phase: string): ConnectionFailure {
-    return this.#parts.transport.explain(error, phase)
+    return this.#failure ?? this.#parts.transport.explain(error, phase)
   }
 
   /** End the connection; safe in every state. Settles when nothing of it is left. */
@@ -239,6 +241,7 @@ export class Generation {
 
   #fail(failure: ConnectionFailure): void {
     this.#hasLostSession ||= failure.isSessionLost
+    this.#failure ??= failure
     this.#resolveEnded(failure)
     void this.close()
   }

@@ -194,6 +194,16 @@ describe.each(ERAS)('an error of a request to a %s server', (era) => {
     expect(made.isOver).toBe(true)
   })
 
+  it('that ended the connection is what everything else failed of that was running', async () => {
+    const { made, transport, server } = await connected(era)
+    const release = server.toolbox.holdRequests('tools/list')
+    const listing = made.listTools().catch((aborted: unknown) => made.explain(aborted, 'while listing'))
+    transport.verdicts.push({ kind: 'lost', failure })
+    await made.judge(error)
+    expect(await listing).toBe(failure)
+    release()
+  })
+
   it('that leaves it open makes the server be asked, once for all that ask, and nobody waits', async () => {
     const { made, transport, count } = await connected(era)
     const before = count(signOf(era))
