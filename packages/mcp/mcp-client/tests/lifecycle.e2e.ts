@@ -3,7 +3,9 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { readJournal, standardTools, startedPids, type FixtureTool } from '@dsh-mcp/fixtures'
 import { isAlive, trackTimers, type TestHost } from '@dsh-mcp/host'
+import ToolRuntime from '@deepseek-ai/dsh-tools'
 import { describe, expect, it } from 'vitest'
+import * as mcpClient from '../src/index.ts'
 import {
   eventually,
   fixtureConfig,
@@ -479,6 +481,39 @@ describe('dispose', () => {
     await at.call('mcp__one__echo', { message: 'after it' })
     await fiber.dispose()
     expect(await held).toMatchObject({ isError: true })
+  })
+
+  it('works from within a listener of the status', async () => {
+    const at = await host()
+    const fiber = at.ctx.plugin(mcpClient, fixtureConfig('legacy')).ctx.fiber
+    let pid = 0
+    at.ctx.on('mcp-client/status', async ({ status }) => {
+      if (status !== 'connected') return
+      pid = at.leaks().processes[0]?.pid ?? 0
+      await fiber.dispose()
+    })
+    await at.status('one', ({ status, toolCount }) => status === 'disposed' && toolCount === 0)
+    expect(at.statuses.kinds('one')).toEqual([
+      'connecting',
+      'connecting',
+      'connected',
+      'disposed',
+      'disposed',
+    ])
+    expect(pid).toBeGreaterThan(0)
+    expect(isAlive(pid)).toBe(false)
+  })
+
+  it('comes with the end of the tool registry, and the start with the next one', async () => {
+    const at = await host()
+    await mount(at, fixtureConfig('legacy'))
+    const pid = await pidOf(at)
+    const registry = [...at.ctx.registry.values()].find(({ callback }) => callback === ToolRuntime)
+    await [...registry!.fibers][0]!.restart()
+    await at.status('one', 'connecting')
+    expect(isAlive(pid)).toBe(false)
+    await at.status('one', 'connected')
+    expect(at.toolNames()).toHaveLength(standardTools.length)
   })
 
   it('ends a restart of the plugin, too', async () => {
