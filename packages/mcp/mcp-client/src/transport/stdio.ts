@@ -16,7 +16,13 @@ import { delimiter, resolve as resolvePath } from 'node:path'
 import type { Readable } from 'node:stream'
 import { scrubbedParentEnv } from '@deepseek-ai/dsh-subprocess'
 import { visibleLine } from '@deepseek-ai/dsh-mcp-text'
-import { deserializeMessage, SdkError, SdkErrorCode, serializeMessage, type JSONRPCMessage } from '@modelcontextprotocol/client'
+import {
+  deserializeMessage,
+  SdkError,
+  SdkErrorCode,
+  serializeMessage,
+  type JSONRPCMessage,
+} from '@modelcontextprotocol/client'
 import spawn from 'cross-spawn'
 import { ConnectionFailure, reasonOf } from '../diagnostics/failure.ts'
 import type { Redactor } from '../diagnostics/redactor.ts'
@@ -59,6 +65,7 @@ export class StdioTransport implements ServerTransport {
   readonly #stderrLog: StderrLog
   readonly #strings: LongStrings
   #child: ChildProcess | undefined
+  readonly #end = Promise.withResolvers<void>()
   #isOver = false
   #ending: Promise<void> | undefined
   /** Why the connection ended by itself. */
@@ -105,15 +112,24 @@ export class StdioTransport implements ServerTransport {
   /**
    * Write one message.
    *
-   * @throws {SdkError} when the connection is over, or the pipe breaks before the message is written.
+   * @throws {SdkError} when the connection is over, or the pipe breaks before the message is written; then the
+   *   connection is over as well, and can say why.
    */
   async send(message: JSONRPCMessage): Promise<void> {
     const input = this.#child?.stdin
     if (this.#isOver || !input) throw new SdkError(SdkErrorCode.NotConnected, 'Not connected')
     await new Promise<void>((resolve, reject) => {
       input.write(serializeMessage(message), (error) => {
-        if (error) reject(new SdkError(SdkErrorCode.SendFailed, `the server does not read its input: ${error.message}`))
-        else resolve()
+        if (!error) {
+          resolve()
+          return
+        }
+        this.#mute('input')
+        const failure = new SdkError(
+          SdkErrorCode.SendFailed,
+          `the server does not read its input: ${error.message}`,
+        )
+        void this.#end.promise.then(() => reject(failure))
       })
     })
   }
@@ -131,9 +147,15 @@ export class StdioTransport implements ServerTransport {
 
   explain(error: unknown, phase: string): ConnectionFailure {
     if (error instanceof ConnectionFailure) return error
-    const reason = this.#reason ?? (error === undefined ? 'the connection closed' : reasonOf(error, this.#options.redactor))
+    const reason =
+      this.#reason ??
+      (error === undefined ? 'the connection closed' : reasonOf(error, this.#options.redactor))
     const exit = this.#reason === undefined && this.#lateExit !== undefined ? ` (${this.#lateExit})` : ''
-    return new ConnectionFailure([reason, phase].filter(Boolean).join(' ') + exit, { output: this.#stderrLog.tail, hasExited: this.#hasExited, cause: error })
+    return new ConnectionFailure([reason, phase].filter(Boolean).join(' ') + exit, {
+      output: this.#stderrLog.tail,
+      hasExited: this.#hasExited,
+      cause: error,
+    })
   }
 
   /** A process that is there is alive: what fails on its pipes ends the connection by itself. */
@@ -158,7 +180,8 @@ export class StdioTransport implements ServerTransport {
 
   #readOutput(child: ChildProcess): void {
     const { maxMessageBytes } = this.#options
-    const overflow = () => this.#over(`the server sent a message of more than ${maxMessageBytes} bytes (maxMessageBytes)`)
+    const overflow = () =>
+      this.#over(`the server sent a message of more than ${maxMessageBytes} bytes (maxMessageBytes)`)
     const lines = new LineSplitter(maxMessageBytes, (line) => this.#receive(line), overflow)
     const lifter = new StringLifter(this.#strings)
     const read = (chunk: Buffer) => {
@@ -175,12 +198,13 @@ export class StdioTransport implements ServerTransport {
       ?.on('error', report)
       .on('data', (chunk: Buffer) => this.#isOver || read(chunk))
       .on('end', () => this.#mute('output'))
-    child.stderr
-      ?.on('error', report)
-      .on('data', (chunk: Buffer) => this.#stderrLog.push(chunk))
+    child.stderr?.on('error', report).on('data', (chunk: Buffer) => this.#stderrLog.push(chunk))
     child.once('exit', (code, signal) => {
       clearTimeout(this.#muteTimer)
-      const reason = signal === null ? `the server process exited with code ${code}` : `the server process was ended by ${signal}`
+      const reason =
+        signal === null
+          ? `the server process exited with code ${code}`
+          : `the server process was ended by ${signal}`
       if (this.#ending === undefined) this.#hasExited = true
       else if (signal === null && code !== 0) this.#lateExit = reason
       const finish = () => {
@@ -224,6 +248,7 @@ export class StdioTransport implements ServerTransport {
     if (this.#isOver) return
     this.#isOver = true
     this.#reason = reason
+    this.#end.resolve()
     this.onclose?.()
   }
 
@@ -231,7 +256,10 @@ export class StdioTransport implements ServerTransport {
     const { command, cwd } = this.#options
     const shown = JSON.stringify(visibleLine(command, 100))
     if (cwd !== undefined && !isFolder(cwd)) {
-      return new ConnectionFailure(`the working directory ${JSON.stringify(visibleLine(cwd))} (cwd) is not a folder`, { cause: error })
+      return new ConnectionFailure(
+        `the working directory ${JSON.stringify(visibleLine(cwd))} (cwd) is not a folder`,
+        { cause: error },
+      )
     }
     if (error.code === 'ENOENT' && /[\\/]/.test(command) && existsSync(resolvePath(cwd ?? '.', command))) {
       return new ConnectionFailure(
@@ -241,16 +269,24 @@ export class StdioTransport implements ServerTransport {
     }
     if (error.code === 'ENOENT') {
       const path = this.#options.env['PATH'] ?? process.env['PATH'] ?? ''
-      const where = /[\\/]/.test(command) ? 'there is no such file' : `searched PATH: ${visibleLine(path.replaceAll(delimiter, ' '), 400)}`
+      const where = /[\\/]/.test(command)
+        ? 'there is no such file'
+        : `searched PATH: ${visibleLine(path.replaceAll(delimiter, ' '), 400)}`
       return new ConnectionFailure(
         `the command ${shown} was not found (${where}); install it, or give its full path in "command"`,
         { cause: error },
       )
     }
     if (error.code === 'EACCES') {
-      return new ConnectionFailure(`the command ${shown} may not be executed; make it executable, or name its interpreter in "command"`, { cause: error })
+      return new ConnectionFailure(
+        `the command ${shown} may not be executed; make it executable, or name its interpreter in "command"`,
+        { cause: error },
+      )
     }
-    return new ConnectionFailure(`the command ${shown} could not be started: ${reasonOf(error, this.#options.redactor)}`, { cause: error })
+    return new ConnectionFailure(
+      `the command ${shown} could not be started: ${reasonOf(error, this.#options.redactor)}`,
+      { cause: error },
+    )
   }
 }
 

@@ -235,6 +235,17 @@ describe('messages', () => {
     )
   })
 
+  it('that a server is too short-lived to read fail when its exit is known, which is the reason', async () => {
+    const { transport } = await run(`console.error('Error: A_TOKEN is not set'); process.exitCode = 7`)
+    const message: JSONRPCMessage = { jsonrpc: '2.0', id: 1, method: 'ping', params: { x: 'x'.repeat(1e6) } }
+    const error: unknown = await transport.send(message).catch((reason: unknown) => reason)
+    expect(error).toMatchObject({ message: expect.stringContaining('the server does not read its input: ') })
+    expect(transport.explain(error, 'while connecting')).toMatchObject({
+      message: 'the server process exited with code 7 while connecting; it wrote: Error: A_TOKEN is not set',
+      hasExited: true,
+    })
+  })
+
   it('cannot come from a server that has closed its output, so the connection ends', async () => {
     const { transport, closed } = await run(`require('fs').closeSync(1); setInterval(() => {}, 1000)`)
     await closed
