@@ -170,7 +170,6 @@ export class HttpTransport extends StreamableHTTPClientTransport implements Serv
     const { onclose } = this
     delete this.onclose
     onclose?.()
-    for (const stream of this.#running.values()) stream.abort()
     if (this.sessionId !== undefined && !this.#isSessionGone) {
       const terminating = this.terminateSession().catch(() => {})
       await waitAtMost(TERMINATE_BOUND_MS, undefined, terminating)

@@ -2,7 +2,7 @@
 import Resources from '@deepseek-ai/dsh-mcp-resources'
 import type { HttpFixture, HttpFixtureOptions } from '@dsh-mcp/fixtures'
 import type { TestHost } from '@dsh-mcp/host'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { MAX_LIST_ENTRIES } from '../../src/connection/listing.ts'
 import type { StreamableHttpConfig } from '../../src/index.ts'
 import { ERAS, httpConfig, httpFixture, scriptedServer } from '../http-support.ts'
@@ -66,12 +66,15 @@ describe.each(ERAS)('the resources of a %s server', (era) => {
   })
 
   it('are none of a server without the capability: empty lists, and a clear failure to read', async () => {
+    const print = vi.spyOn(console, 'debug')
     const { fixture, on } = await connected({ era, noResources: true })
     expect(valueOf(await list(on))).toEqual({ resources: [] })
     const templates = await on.call('list_mcp_resource_templates', { server: 'one' })
     expect(templates.isError ? undefined : templates.value).toEqual({ resourceTemplates: [] })
     expect(on.text(await read(on))).toContain('The server offers no resources.')
     expect(fixture.requests.some(({ rpcMethod }) => rpcMethod?.startsWith('resources/'))).toBe(false)
+    // The SDK would give the same answer, and print that it did.
+    expect(print).not.toHaveBeenCalled()
   })
 
   it('that are not there are refused in the server’s words', async () => {
