@@ -1,20 +1,19 @@
 /** What a benchmark is, and what it measured. */
 
-/** A ratio over all rounds. */
+/** How two contenders compare. */
 export interface Ratio {
-  /** The median of the rounds' own ratios. */
-  readonly median: number
-  /** Where the middle half of them lies. */
+  readonly value: number
+  /** Where it would lie in nine of ten repetitions. */
   readonly from: number
   readonly to: number
 }
 
-/** What was measured for one row, in the row's unit. */
+/** What was measured for one row, in the row's unit; medians of the rounds. */
 export interface Measured {
   readonly ours: number
   readonly reference?: number
   readonly upstream?: number
-  /** This client's value divided by the reference, round by round. */
+  /** This client's value divided by the reference. */
   readonly ratio?: Ratio
   /** The published client's. */
   readonly upstreamRatio?: Ratio

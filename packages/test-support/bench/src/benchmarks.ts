@@ -4,6 +4,7 @@ import type { Benchmark } from './benchmark.ts'
 import { burst } from './benchmarks/burst.ts'
 import { call } from './benchmarks/call.ts'
 import { dispose } from './benchmarks/dispose.ts'
+import { large } from './benchmarks/large.ts'
 import { listChange } from './benchmarks/list-change.ts'
 import { memory } from './benchmarks/memory.ts'
 import { start20 } from './benchmarks/start-20.ts'
@@ -19,4 +20,5 @@ export const BENCHMARKS: Readonly<Record<BenchmarkName, Benchmark>> = {
   burst,
   dispose,
   memory,
+  large,
 }

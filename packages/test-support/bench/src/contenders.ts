@@ -17,6 +17,11 @@ export interface ServerCommand {
   readonly args: readonly string[]
 }
 
+/** Where a server is reached that runs already. */
+export interface ServerUrl {
+  readonly url: string
+}
+
 /** A contender's connection to one server, its tools listed. */
 export interface Connection {
   readonly toolCount: number
@@ -33,7 +38,7 @@ export interface Connection {
 /** One that can connect to servers. */
 export interface Contender extends AsyncDisposable {
   /** Connect; settles when the server's tools can be called. */
-  connect(server: ServerCommand): Promise<Connection>
+  connect(server: ServerCommand | ServerUrl): Promise<Connection>
 }
 
 /** A contender that is a plugin in a host of its own. */
@@ -62,10 +67,14 @@ async function startPlugin(plugin: Plugin): Promise<PluginContender> {
   return {
     host,
     publicName: (tool) => `mcp__s${connections}__${tool}`,
-    async connect({ command, args }) {
+    async connect(server) {
       const serverName = `s${++connections}`
       const own = () => host.toolNames().filter((name) => name.startsWith(`mcp__${serverName}__`))
-      const fiber = await host.mount(plugin, { serverName, transport: 'stdio', command, args })
+      const reach =
+        'url' in server
+          ? { transport: 'streamable-http', url: server.url }
+          : { transport: 'stdio', command: server.command, args: server.args }
+      const fiber = await host.mount(plugin, { serverName, ...reach })
       return {
         get toolCount() {
           return own().length

@@ -1,10 +1,13 @@
-/** What a run found, as rows with a verdict and as text. */
+/** What a run found: rows with a verdict, and as text. */
 
 import type { Measured, Ratio } from './benchmark.ts'
 import type { Row } from './rows.ts'
 
-/** `undefined` where there is no target. */
-export type Verdict = 'ok' | 'over' | undefined
+/**
+ * How a row stands to its limit: within, beyond, or either, with a question mark where the other cannot be ruled out.
+ * `undefined` where there is no limit.
+ */
+export type Verdict = 'ok' | 'ok?' | 'over?' | 'over' | undefined
 
 /** A row and what was measured for it. */
 export interface Finding {
@@ -15,13 +18,18 @@ export interface Finding {
 
 /** Hold what was measured against the row's limit. */
 export function judge(row: Row, measured: Measured): Finding {
-  const value = row.measure === 'ratio' ? measured.ratio?.median : measured.ours
-  if (value === undefined) throw new Error(`nothing was measured for ${row.id}`)
-  const verdict = row.limit === undefined ? undefined : value <= row.limit ? 'ok' : 'over'
-  return { row, measured, verdict }
+  return { row, measured, verdict: verdictOf(row, measured) }
 }
 
-const HEADINGS = ['', 'this client', 'reference', 'published', 'measured', 'target', '']
+function verdictOf({ id, measure, limit }: Row, { ours, ratio }: Measured): Verdict {
+  if (limit === undefined) return undefined
+  if (measure === 'value') return ours <= limit ? 'ok' : 'over'
+  if (ratio === undefined) throw new Error(`no ratio was measured for ${id}`)
+  if (ratio.value <= limit) return ratio.to <= limit ? 'ok' : 'ok?'
+  return ratio.from > limit ? 'over' : 'over?'
+}
+
+const HEADINGS = ['', 'this client', 'reference', 'published client', 'ratio', 'target', '']
 
 /** The findings as one table, and what the references are below it. */
 export function renderReport(findings: readonly Finding[]): string {
@@ -45,25 +53,26 @@ function cells({ row, measured, verdict }: Finding): string[] {
     row.title,
     amount(ours, row.unit),
     amount(reference, row.unit),
-    upstreamRatio === undefined ? published : `${published} (× ${upstreamRatio.median.toFixed(2)})`,
-    row.measure === 'value' ? '' : spread(ratio),
-    row.limit === undefined
-      ? ''
-      : `≤ ${row.measure === 'ratio' ? '× ' : ''}${amount(row.limit, row.measure === 'ratio' ? '' : row.unit)}`,
+    upstreamRatio === undefined ? published : `${published} (× ${upstreamRatio.value.toFixed(2)})`,
+    range(ratio),
+    target(row),
     verdict ?? '',
   ]
 }
 
-function amount(value: number | undefined, unit: string): string {
-  if (value === undefined) return '–'
-  const digits =
-    unit === '' || value >= 100
-      ? value.toLocaleString('en-US', { maximumFractionDigits: unit === '' ? 2 : 0 })
-      : value.toFixed(1)
-  return unit === '' ? digits : `${digits} ${unit}`
+function target({ limit, measure, unit }: Row): string {
+  if (limit === undefined) return ''
+  return measure === 'ratio' ? `≤ × ${limit}` : `≤ ${amount(limit, unit)}`
 }
 
-function spread(ratio: Ratio | undefined): string {
+/** Counts as they are, measured values in three figures or whole. */
+function amount(value: number | undefined, unit: string): string {
+  if (value === undefined) return '–'
+  if (unit === '') return value.toLocaleString('en-US')
+  return `${value >= 100 ? Math.round(value).toLocaleString('en-US') : value.toPrecision(3)} ${unit}`
+}
+
+function range(ratio: Ratio | undefined): string {
   if (ratio === undefined) return ''
-  return `× ${ratio.median.toFixed(2)} (${ratio.from.toFixed(2)}–${ratio.to.toFixed(2)})`
+  return `× ${ratio.value.toFixed(2)} (${ratio.from.toFixed(2)}–${ratio.to.toFixed(2)})`
 }

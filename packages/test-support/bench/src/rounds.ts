@@ -1,5 +1,6 @@
 /**
- * Measuring on a machine that is not quiet: contenders take turns, and only ratios within a round are trusted.
+ * Measuring on a machine that is not quiet: contenders take turns, and what is told is how they compare, and how
+ * sure that is.
  *
  * Invariant: each round measures every contender once, right after one another, and the order rotates, so that
  * neither a change of the load nor the place in the order favours one.
@@ -16,6 +17,9 @@ export interface RoundOptions {
   /** Rounds before the first that counts. Default 1. */
   readonly warmup?: number
 }
+
+/** How often the rounds are drawn anew to see how much a ratio depends on which there were. */
+const DRAWS = 2000
 
 /**
  * Measure contenders in turns.
@@ -38,7 +42,7 @@ export async function interleave<Name extends string>(
   return samples
 }
 
-/** The value that stands in the given place of the sorted values; between two it is interpolated. */
+/** The value that stands in the given place (0 to 1) of the sorted values; between two it is interpolated. */
 export function quantile(values: readonly number[], place: number): number {
   const sorted = values.toSorted((a, b) => a - b)
   const index = (sorted.length - 1) * place
@@ -53,10 +57,20 @@ export function median(values: readonly number[]): number {
   return quantile(values, 0.5)
 }
 
-/** The ratio of two contenders, round by round. */
-export function pairedRatio(values: readonly number[], references: readonly number[]): Ratio {
-  const ratios = values.map((value, round) => value / references[round]!)
-  return { median: median(ratios), from: quantile(ratios, 0.25), to: quantile(ratios, 0.75) }
+/**
+ * The ratio of the medians of two contenders, and where it would lie in nine of ten repetitions (a bootstrap over
+ * the rounds).
+ */
+export function ratioOf(values: readonly number[], references: readonly number[]): Ratio {
+  const drawn = Array.from({ length: DRAWS }, () => {
+    const rounds = values.map(() => Math.floor(Math.random() * values.length))
+    return median(rounds.map((round) => values[round]!)) / median(rounds.map((round) => references[round]!))
+  })
+  return {
+    value: median(values) / median(references),
+    from: quantile(drawn, 0.05),
+    to: quantile(drawn, 0.95),
+  }
 }
 
 /** What a row says of contenders that were measured against a reference. */
@@ -65,14 +79,7 @@ export function compare({ ours, reference, upstream }: Samples<'ours' | 'referen
     ours: median(ours),
     reference: median(reference),
     upstream: median(upstream),
-    ratio: pairedRatio(ours, reference),
-    upstreamRatio: pairedRatio(upstream, reference),
+    ratio: ratioOf(ours, reference),
+    upstreamRatio: ratioOf(upstream, reference),
   }
-}
-
-/** How long something takes, in ms. */
-export async function timed(run: () => Promise<unknown>): Promise<number> {
-  const started = performance.now()
-  await run()
-  return performance.now() - started
 }

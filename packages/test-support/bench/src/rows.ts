@@ -1,7 +1,15 @@
 /** What is measured, what it is compared with, and what it must not exceed: the one table of targets. */
 
 /** The benchmarks by name; each fills the rows that name it. */
-export type BenchmarkName = 'start' | 'start-20' | 'call' | 'list-change' | 'burst' | 'dispose' | 'memory'
+export type BenchmarkName =
+  'start' | 'start-20' | 'call' | 'list-change' | 'burst' | 'dispose' | 'memory' | 'large'
+
+/** What a large result is, by its kind. */
+const LARGE_PAYLOADS = {
+  text: '30 MB of text, one word,',
+  lines: '30 MB of text, lines with quotes,',
+  blob: '30 MB of base64',
+} as const
 
 /** One line of the report. */
 export interface Row {
@@ -52,7 +60,16 @@ export const ROWS: readonly Row[] = [
     benchmark: 'call',
     title: 'a tool call',
     unit: 'µs',
-    reference: 'SDK: callTool, plus a no-op tool of the host',
+    reference: 'a tool of the host that does nothing but SDK callTool',
+    measure: 'ratio',
+    limit: 1,
+  },
+  {
+    id: 'call.cpu',
+    benchmark: 'call',
+    title: 'what it keeps this process busy for',
+    unit: 'µs',
+    reference: 'a tool of the host that does nothing but SDK callTool',
     measure: 'ratio',
     limit: 1,
   },
@@ -109,4 +126,26 @@ export const ROWS: readonly Row[] = [
     reference: 'SDK: the list itself',
     measure: 'ratio',
   },
+  ...(['stdio', 'http'] as const).flatMap((transport) =>
+    (['text', 'lines', 'blob'] as const).flatMap((kind): Row[] => [
+      {
+        id: `large.${transport}.${kind}.turn`,
+        benchmark: 'large',
+        title: `${LARGE_PAYLOADS[kind]} over ${transport}: longest turn of the event loop (CPU)`,
+        unit: 'ms',
+        reference: 'SDK: callTool',
+        measure: 'value',
+        limit: 50,
+      },
+      {
+        id: `large.${transport}.${kind}.copies`,
+        benchmark: 'large',
+        title: 'of it in memory at once: copies',
+        unit: '',
+        reference: 'SDK: callTool',
+        measure: 'value',
+        limit: 2,
+      },
+    ]),
+  ),
 ]

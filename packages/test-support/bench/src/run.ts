@@ -3,7 +3,7 @@
  * published client costs.
  *
  * Every benchmark, or those that are named. Prints one table, or with `--json` one JSON object. Exits 0 whatever
- * was measured; with `--check`, 1 when a target was missed.
+ * was measured; with `--check`, 1 when a target was missed beyond doubt.
  */
 
 import { fork } from 'node:child_process'
@@ -70,7 +70,7 @@ if (values.json) {
   console.log(`Node ${machine.node}, ${machine.platform}, ${machine.cores} cores, load ${load}\n`)
   console.log(renderReport(findings))
   console.log(
-    '\nRatios are medians of rounds in which the contenders took turns, with the middle half of the rounds in parentheses. On a busy machine trust them, not the times; where they spread, measure again with more rounds.',
+    '\nThe contenders took turns; a ratio compares their medians, and in parentheses is where nine of ten repetitions would put it. On a busy machine trust the ratios, not the times; a verdict with a question mark needs more rounds (--rounds).',
   )
 }
 if (values.check && findings.some(({ verdict }) => verdict === 'over')) process.exitCode = 1

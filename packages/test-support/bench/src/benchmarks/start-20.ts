@@ -22,7 +22,7 @@ async function timeToAll(connect: (server: ServerCommand) => Promise<Connection>
 }
 
 /** The benchmark `start-20`. */
-export const start20: Benchmark = async ({ rounds = 5 }) => {
+export const start20: Benchmark = async ({ rounds = 7 }) => {
   await using ours = await startOurs()
   await using upstream = await startUpstream()
   const samples = await interleave(

@@ -35,7 +35,7 @@ async function processesSpawned(connect: Connect): Promise<number> {
 }
 
 /** The benchmark `start`. */
-export const start: Benchmark = async ({ rounds = 15 }) => {
+export const start: Benchmark = async ({ rounds = 25 }) => {
   await using ours = await startOurs()
   await using upstream = await startUpstream()
   const samples = await interleave(
