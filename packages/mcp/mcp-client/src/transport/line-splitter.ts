@@ -62,3 +62,23 @@ export class LineSplitter {
     if (isWhole) this.#onLine(line)
   }
 }
+
+/**
+ * How much of a chunk comes before a line that is too long, in bytes: all of it when none is.
+ *
+ * @param pendingBytes - how much of the chunk's first line came before.
+ * @param maxBytes - largest line, without its line feed.
+ */
+export function bytesWithin(chunk: Buffer, pendingBytes: number, maxBytes: number): number {
+  if (pendingBytes + chunk.length <= maxBytes) return chunk.length
+  let before = pendingBytes
+  let start = 0
+  while (start < chunk.length) {
+    const feed = chunk.indexOf(NEWLINE, start)
+    const end = feed === -1 ? chunk.length : feed
+    if (before + end - start > maxBytes) return start
+    before = 0
+    start = end + 1
+  }
+  return chunk.length
+}

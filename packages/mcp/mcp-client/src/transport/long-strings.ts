@@ -125,7 +125,6 @@ export class StringLifter {
   /** The line as far as it came, until it is a large one. */
   #line: Buffer[] = []
   #lineBytes = 0
-  #longestBytes = 0
   #string: LongString | undefined
   #output: Buffer[] = []
 
@@ -135,14 +134,13 @@ export class StringLifter {
     this.#limits = limits
   }
 
-  /** Size in bytes of the longest line that the last chunk was a part of, as far as it came. */
-  get longestBytes(): number {
-    return this.#longestBytes
+  /** Size in bytes of the line that is not complete, as far as it came. */
+  get lineBytes(): number {
+    return this.#lineBytes
   }
 
   /** Take what arrived. Returns what is passed on, which may be nothing yet. */
   push(chunk: Buffer): Buffer {
-    this.#longestBytes = 0
     let start = 0
     for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, start)) {
       this.#add(chunk.subarray(start, end))
@@ -169,7 +167,6 @@ export class StringLifter {
 
   #add(part: Buffer): void {
     this.#lineBytes += part.length
-    this.#longestBytes = Math.max(this.#longestBytes, this.#lineBytes)
     if (this.#lineBytes < this.#limits.largeMessage) {
       this.#line.push(part)
       return

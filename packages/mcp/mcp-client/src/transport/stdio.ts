@@ -26,7 +26,7 @@ import {
 import spawn from 'cross-spawn'
 import { ConnectionFailure, reasonOf } from '../diagnostics/failure.ts'
 import type { Redactor } from '../diagnostics/redactor.ts'
-import { LineSplitter } from './line-splitter.ts'
+import { bytesWithin, LineSplitter } from './line-splitter.ts'
 import { LongStrings, StringLifter } from './long-strings.ts'
 import { ProcessTree } from './process-tree.ts'
 import { StderrLog } from './stderr-log.ts'
@@ -185,9 +185,9 @@ export class StdioTransport implements ServerTransport {
     const lines = new LineSplitter(maxMessageBytes, (line) => this.#receive(line), overflow)
     const lifter = new StringLifter(this.#strings)
     const read = (chunk: Buffer) => {
-      const passed = lifter.push(chunk)
-      if (lifter.longestBytes > maxMessageBytes) overflow()
-      else lines.push(passed)
+      const within = bytesWithin(chunk, lifter.lineBytes, maxMessageBytes)
+      lines.push(lifter.push(chunk.subarray(0, within)))
+      if (within < chunk.length) overflow()
     }
     const report = (error: Error) => this.onerror?.(error)
     child.stdin?.on('error', (error) => {

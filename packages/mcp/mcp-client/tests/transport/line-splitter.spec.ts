@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { LineSplitter } from '../../src/transport/line-splitter.ts'
+import { bytesWithin, LineSplitter } from '../../src/transport/line-splitter.ts'
 
 function split(maxBytes: number, chunks: readonly (string | Buffer)[], isEnded = false) {
   const lines: string[] = []
@@ -62,5 +62,19 @@ describe('a line splitter', () => {
         expect(split(limit, chunks, true).lines).toEqual(short)
       }),
     )
+  })
+})
+
+describe('what comes before a line that is too long', () => {
+  it.each([
+    ['is everything, when none is', 'abc\nabc', 0, 7],
+    ['is everything, when each is as long as it may be', 'abcd\nabcd\nabcd', 0, 14],
+    ['is nothing, when the first one is too long', 'abcde\nabc', 0, 0],
+    ['is nothing, when the first one is with what came before', 'abc\nabc', 2, 0],
+    ['is everything, when what came before just fits', 'ab\nabc\nabcd', 2, 11],
+    ['is what precedes one in the middle', 'abc\n\nabcde\nabc', 1, 5],
+    ['is what precedes one without an end', 'abc\nabcde', 0, 4],
+  ])('%s', (_, text, pending, within) => {
+    expect(bytesWithin(Buffer.from(text), pending, 4)).toBe(within)
   })
 })
