@@ -225,6 +225,7 @@ export class Supervisor {
   async #live(signal: AbortSignal): Promise<Generation> {
     if (this.#state?.kind === 'connecting' && this.#state.cause === 'session-lost') {
       await waitAtMost(this.#parts.callTimeoutMs, signal, this.#state.settled)
+      signal.throwIfAborted()
     }
     if (this.#state?.kind === 'connected') return this.#state.generation
     throw unavailableError(this.#parts.serverName, this.#state, this.#parts.policy)

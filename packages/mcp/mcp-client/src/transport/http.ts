@@ -31,8 +31,12 @@ import type { ServerTransport, TransportVerdict } from './types.ts'
 /** How long the server may take to acknowledge the end of a session, in ms. */
 const TERMINATE_BOUND_MS = 1000
 
-/** How long requests that the server has not begun to answer are waited for when their session is lost, in ms. */
-const SETTLE_BOUND_MS = 500
+/**
+ * How long requests that the server has not begun to answer are waited for when their session is lost, in ms: for
+ * the next of them, and for all together.
+ */
+const SETTLE_PAUSE_MS = 1000
+const SETTLE_BOUND_MS = 5000
 
 /** Largest status that a response can be made with (Fetch standard, initialize a response). */
 const MAX_STATUS = 599
@@ -158,7 +162,13 @@ export class HttpTransport extends StreamableHTTPClientTransport implements Serv
   }
 
   async settle(): Promise<void> {
-    await waitAtMost(SETTLE_BOUND_MS, undefined, Promise.allSettled(this.#unanswered))
+    const endsAt = performance.now() + SETTLE_BOUND_MS
+    for (let before = Number.POSITIVE_INFINITY; this.#unanswered.size < before;) {
+      before = this.#unanswered.size
+      if (before === 0) return
+      const next = Promise.race(this.#unanswered).catch(() => {})
+      await waitAtMost(Math.min(SETTLE_PAUSE_MS, endsAt - performance.now()), undefined, next)
+    }
   }
 
   override close(): Promise<void> {
