@@ -73,6 +73,7 @@ export class Generation {
   #hasAskedForTools = false
   #hasHeard = false
   #hasLostSession = false
+  #closing: Promise<void> | undefined
   /** Why the connection was given up; what was running then fails with no more than that it was aborted. */
   #failure: ConnectionFailure | undefined
   #lifeCheck: Promise<ConnectionFailure | undefined> | undefined
@@ -208,7 +209,12 @@ export class Generation {
   }
 
   /** End the connection; safe in every state. Settles when nothing of it is left. */
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    this.#closing ??= this.#end()
+    return this.#closing
+  }
+
+  async #end(): Promise<void> {
     this.#life.abort()
     // What the server is about to refuse for the same reason was not executed either, and can be sent again.
     if (this.#hasLostSession) await this.#parts.transport.settle?.()
