@@ -72,7 +72,7 @@ export class HttpTransport extends StreamableHTTPClientTransport implements Serv
   readonly #pool: Agent
   readonly #resumption: StreamResumption
   /** The request that an exchange is for, and whether it is answered with an event stream. */
-  readonly #current = new AsyncLocalStorage<{ readonly method: string; hasStream: boolean }>()
+  readonly #current = new AsyncLocalStorage<{ readonly message: JSONRPCRequest; hasStream: boolean }>()
   readonly #strings: LongStrings
   /** Requests without an answer yet, and what closes their streams. */
   readonly #running = new Map<RequestKey, AbortController>()
@@ -194,7 +194,7 @@ export class HttpTransport extends StreamableHTTPClientTransport implements Serv
     this.#running.set(message.id, stream)
     const { requestSignal, onRequestStreamEnd } = options
     requestSignal?.addEventListener('abort', () => this.#running.delete(message.id), { once: true })
-    const exchange = { method: message.method, hasStream: false }
+    const exchange = { message, hasStream: false }
     const sending = this.#current.run(exchange, () =>
       super.send(message, {
         ...options,
@@ -286,8 +286,9 @@ export class HttpTransport extends StreamableHTTPClientTransport implements Serv
       },
       onOverflow: () => this.#overflow(),
     })
-    const mayBeLarge = response.ok && current !== undefined && LARGE_ANSWERS.has(current.method)
-    return mayBeLarge ? liftStrings(bounded, this.#strings) : bounded
+    if (current === undefined || !response.ok) return bounded
+    const { id, method } = current.message
+    return addressed(LARGE_ANSWERS.has(method) ? liftStrings(bounded, this.#strings) : bounded, id)
   }
 
   #noteHeaders(response: Response, url: URL): void {
@@ -353,4 +354,17 @@ export class HttpTransport extends StreamableHTTPClientTransport implements Serv
 /** Whether an answer with this status may be another one later; the others say that there is no such stream. */
 function mayPass(status: number): boolean {
   return status === 429 || status >= 500
+}
+
+/**
+ * The same response, whose JSON is an answer to the request: an error without an id is one to the request that it
+ * answers (JSON-RPC 2.0, 5), and the SDK would take it for no JSON-RPC at all.
+ */
+function addressed(response: Response, id: RequestKey): Response {
+  const read = response.json.bind(response)
+  const json = async () => {
+    const body = (await read()) as { error?: unknown; id?: unknown } | null
+    return body?.error !== undefined && body.id === null ? { ...body, id } : body
+  }
+  return Object.assign(response, { json })
 }

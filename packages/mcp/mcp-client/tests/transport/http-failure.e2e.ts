@@ -282,6 +282,17 @@ describe('a call on a connection that stands', () => {
     )
   })
 
+  it('that the server refuses without its id is refused in its words, too', async () => {
+    const text = await answered((_message, response) =>
+      sendJson(response, { jsonrpc: '2.0', id: null, error: { code: -32_700, message: 'cannot read this' } }),
+    )
+    expect(text).toContain('was refused with code -32700: cannot read this')
+  })
+
+  it('that is answered with null says that this is no JSON-RPC', async () => {
+    expect(await answered((_message, response) => sendJson(response, null))).toContain('not JSON-RPC')
+  })
+
   it('that is answered with something that is no result says so', async () => {
     expect(await answered(result({ content: 'text' }))).toContain('MCP tool "echo"')
   })

@@ -64,6 +64,16 @@ function sessionScript(refuse: Answer) {
   return { script, forget: () => accepted.clear() }
 }
 
+/** A refusal by a server that did not read as far as the id of the request. */
+const nameless =
+  (status: number): Answer =>
+  (_message, response) =>
+    sendJson(
+      response,
+      { jsonrpc: '2.0', id: null, error: { code: -32_001, message: 'Session not found' } },
+      status,
+    )
+
 describe('a session that the server forgot', () => {
   it('is replaced at once, and the refused call is executed exactly once', async () => {
     const { fixture, on } = await connected()
@@ -265,15 +275,8 @@ describe.each<[string, Answer]>([
   ['a JSON-RPC error -32000 in a 200', failure(-32000, 'No valid session ID provided')],
   ['a JSON-RPC error -32001 in a 200', failure(-32001, 'Session not found')],
   ['a JSON-RPC error -32600 in a 200', failure(-32600, 'Server not initialized')],
-  [
-    'a JSON-RPC error without an id',
-    (_message, response) =>
-      sendJson(
-        response,
-        { jsonrpc: '2.0', id: null, error: { code: -32001, message: 'Session not found' } },
-        400,
-      ),
-  ],
+  ['a JSON-RPC error without an id in a 400', nameless(400)],
+  ['a JSON-RPC error without an id in a 200', nameless(200)],
 ])('the refusal as %s', (_name, refuse) => {
   it('is recognised, and the call is executed once in the new session', async () => {
     const { script, forget } = sessionScript(refuse)
