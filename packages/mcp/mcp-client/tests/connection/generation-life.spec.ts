@@ -3,7 +3,7 @@ import type { InMemoryServer } from '@dsh-mcp/fixtures'
 import { ProtocolError, SdkError, SdkErrorCode } from '@modelcontextprotocol/client'
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { Generation } from '../../src/connection/generation.ts'
-import { MAX_LIST_ENTRIES } from '../../src/connection/listing.ts'
+import { ListingError, MAX_LIST_ENTRIES } from '../../src/connection/listing.ts'
 import { negotiate } from '../../src/connection/negotiation.ts'
 import { ConnectionFailure } from '../../src/diagnostics/failure.ts'
 import type { TransportVerdict } from '../../src/transport/types.ts'
@@ -381,6 +381,24 @@ describe('an error outside of every request', () => {
     transport.onerror?.(new Error('late'))
     await turns()
     expect(transport.verdicts).toHaveLength(1)
+  })
+})
+
+describe.each(ERAS)('a list of tools of a %s server', (era) => {
+  it('whose pages are slow without end is given up after two minutes', async () => {
+    vi.useFakeTimers({
+      toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'],
+    })
+    const tools = Array.from({ length: 100 }, (_, index) => ({
+      name: `t${index}`,
+      inputSchema: { type: 'object' },
+    }))
+    const { made } = await connected(era, undefined, { tools, pageSize: 1, listDelayMs: 30_000 })
+    const outcome = made.listTools().catch((error: unknown) => error)
+    await pass(119_999)
+    expect(made.isOver).toBe(false)
+    await pass(1)
+    expect(await outcome).toEqual(new ListingError("the server's list of tools took longer than 120000 ms"))
   })
 })
 

@@ -1,4 +1,5 @@
 /** The end of an HTTP connection, and the bounds on what comes over it. */
+import { gzipSync } from 'node:zlib'
 import { trackTimers, type TestHost } from '@dsh-mcp/host'
 import { describe, expect, it } from 'vitest'
 import {
@@ -6,6 +7,7 @@ import {
   httpConfig,
   httpFixture,
   openStream,
+  result,
   scriptedServer,
   sendJson,
   tcpLine,
@@ -166,6 +168,22 @@ describe('a message over maxMessageBytes', () => {
     await on.status('one', 'connected')
   })
 
+  it('counts as what it unpacks to, however small it came', async () => {
+    const packed: Answer = ({ id }, response) => {
+      const message = {
+        jsonrpc: '2.0',
+        id,
+        result: { content: [{ type: 'text', text: 'x'.repeat(30 * MIB) }] },
+      }
+      response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' })
+      response.end(gzipSync(JSON.stringify(message)))
+    }
+    const server = await scriptedServer({ 'tools/call': packed })
+    const on = await host()
+    await mount(on, httpConfig(server.url, { maxMessageBytes: MIB }))
+    expect(on.text(await on.call('mcp__one__echo'))).toContain(`more than ${MIB} bytes (maxMessageBytes)`)
+  })
+
   it('in the list of tools fails the start', async () => {
     const server = await scriptedServer({
       'tools/list': ({ id }, response) =>
@@ -249,5 +267,21 @@ describe('a stream of a server', () => {
     const on = await host()
     await mount(on, httpConfig(server.url))
     expect(on.text(await on.call('mcp__one__echo'))).toBe('\u{fffd}\u{fffd}\u{fffd}')
+  })
+})
+
+describe('an event id of a server', () => {
+  it('that cannot be sent back costs the call that waits for it, and no more', async () => {
+    const unspeakable: Answer = (_message, response) => {
+      openStream(response)
+      response.end('id: \u{5b57}\ndata:\n\n')
+    }
+    const server = await scriptedServer({ 'tools/call': unspeakable })
+    const on = await host()
+    await mount(on, httpConfig(server.url, { toolCallTimeoutMs: 1000 }))
+    expect((await on.call('mcp__one__echo')).isError).toBe(true)
+    expect(on.statuses.kinds('one')).not.toContain('reconnecting')
+    server.script['tools/call'] = result({ content: [] })
+    expect((await on.call('mcp__one__echo')).isError).toBe(false)
   })
 })
