@@ -16,6 +16,9 @@ function escapePattern(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
 }
 
+/** A part of a path that is a key rather than a word: long, with letters and digits. Hosted servers are often reached so. */
+const KEY_SEGMENT = /^(?=.*\d)(?=.*[a-z])[\w.~-]{20,}$/i
+
 /** Replaces the configured secrets of an entry by their names. */
 export class Redactor {
   readonly #names = new Map<string, string>()
@@ -29,6 +32,9 @@ export class Redactor {
         this.#add(`headers.${name}`, value, name)
         const credential = value.split(/\s+/, 2)[1]
         if (credential !== undefined) this.#add(`headers.${name}`, credential, name)
+      }
+      for (const segment of endpoint.url.pathname.split('/')) {
+        if (KEY_SEGMENT.test(segment)) this.#add('url path', segment, '')
       }
       for (const [name, value] of endpoint.url.searchParams) this.#add(`url ?${name}`, value, name)
       // As it was written, which need not be how it would be encoded, and also when it has no name.

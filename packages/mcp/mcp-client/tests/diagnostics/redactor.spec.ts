@@ -43,6 +43,12 @@ describe('a redactor', () => {
     expect(hides.redact('as a%2Bb%20c%2Fd!')).toBe('as [redacted url ?api_key]')
   })
 
+  it('replaces a key in the path of the URL, and leaves its words', () => {
+    const url = 'https://example.test/api/s/0a1b2c3d4e5f6a7b8c9d0e1f/model-context-protocol/mcp'
+    const shown = 'https://example.test/api/s/[redacted url path]/model-context-protocol/mcp'
+    expect(withUrl(url).redact(`no endpoint at ${url}`)).toBe(`no endpoint at ${shown}`)
+  })
+
   it('replaces a parameter that has an equals sign in it', () => {
     const hides = withUrl('https://example.test/mcp?key=abcd==')
     expect(hides.redact('/mcp?key=abcd==')).toBe('/mcp?key=[redacted url ?key]')

@@ -115,6 +115,16 @@ describe('a connection that cannot be made', () => {
     expect(error).toContain(`there is no MCP endpoint at http://127.0.0.1:${fixture.port}/wrong (HTTP 404)`)
   })
 
+  it('does not show a key in the path, neither as configured nor as the server repeats it', async () => {
+    const key = '0a1b2c3d4e5f6a7b8c9d0e1f'
+    const url = await always((request, response) => response.writeHead(400).end(`cannot POST ${request.url}`))
+    const error = await startError(url.replace('/mcp', `/${key}/mcp`))
+    expect(error).toContain(
+      '/[redacted url path]/mcp refused the request (HTTP 400: cannot POST /[redacted url path]/mcp',
+    )
+    expect(error).not.toContain(key)
+  })
+
   it('because the endpoint is of the older transport', async () => {
     const url = await always((_request, response) => response.writeHead(405).end())
     expect(await startError(url)).toContain('the older HTTP+SSE transport, which is not supported')
