@@ -1,11 +1,12 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { readJournal, standardTools, startedPids, type FixtureTool } from '@dsh-mcp/fixtures'
+import { readJournal, standardTools, startedPids, type FixtureTool, type JsonObject } from '@dsh-mcp/fixtures'
 import { isAlive, trackTimers, type TestHost } from '@dsh-mcp/host'
 import ToolRuntime from '@deepseek-ai/dsh-tools'
 import { describe, expect, it } from 'vitest'
 import * as mcpClient from '../src/index.ts'
+import { MAX_SCHEMA_DEPTH } from '../src/tools/model-schema.ts'
 import {
   eventually,
   fixtureConfig,
@@ -401,12 +402,15 @@ describe('a list that changed', () => {
 
   it('has what is wrong with it told once, and not at every sync again', async () => {
     const at = await host()
-    const inputSchema = { type: 'object', properties: { a: { type: 'string', 'x-mcp-header': '\u{202e}' } } }
+    let inputSchema: JsonObject = { type: 'object' }
+    for (let depth = 0; depth < MAX_SCHEMA_DEPTH; depth++) {
+      inputSchema = { type: 'object', properties: { a: inputSchema } }
+    }
     await mount(at, fixtureConfig('legacy', { extraTools: [{ name: 'odd', inputSchema }] }))
     await at.call('mcp__one__notify', { count: 1 })
     await at.status('one', 'connected', { next: true })
-    expect(at.toolNames()).not.toContain('mcp__one__odd')
-    expect(at.logs.find({ level: 'warn', text: 'tool "odd" is left out' })).toHaveLength(1)
+    expect(at.toolNames()).toContain('mcp__one__odd')
+    expect(at.logs.find({ level: 'warn', text: 'tool "odd" is nested more than' })).toHaveLength(1)
   })
 
   it('stands whole when somebody else has one of the new names', async () => {
