@@ -46,8 +46,7 @@ export function outputContract(
   advertised: Record<string, unknown> | undefined,
   onUncheckable: (reason: string) => void,
 ): OutputContract {
-  if (advertised === undefined)
-    return { schema: canonicalSchema(undefined), unsupported: undefined, check: () => undefined }
+  if (advertised === undefined) return OPEN
   const { schema, obstacle } = modelSchema(withoutMarks(advertised))
   const reason = obstacle === undefined ? unsupportedReason(schema) : `it ${obstacle}`
   const find = reason === undefined ? hostCheck(schema) : guardedCheck(advertised, onUncheckable)
@@ -73,23 +72,35 @@ function withoutMarks(schema: Record<string, unknown>): Record<string, unknown> 
   return Object.fromEntries(Object.entries(schema).filter(([key]) => !isMark(key)))
 }
 
-function canonicalSchema(structuredContent: JsonSchemaNode | undefined): JsonSchemaNode {
+/** The content of every result. One object for all tools: a server may list thousands. */
+const CONTENT: JsonSchemaNode = {
+  type: 'array',
+  description: 'MCP content blocks: { type: "text", text }, { type: "image", data, mimeType }, …',
+  items: {
+    type: 'object',
+    properties: { type: { type: 'string' } },
+    required: ['type'],
+    additionalProperties: true,
+  },
+}
+
+/** The contract of a tool without an output schema: structured content is optional, and any JSON. */
+const OPEN: OutputContract = {
+  schema: {
+    type: 'object',
+    properties: { content: CONTENT, structuredContent: {} },
+    required: ['content'],
+    additionalProperties: false,
+  },
+  unsupported: undefined,
+  check: () => undefined,
+}
+
+function canonicalSchema(structuredContent: JsonSchemaNode): JsonSchemaNode {
   return {
     type: 'object',
-    properties: {
-      content: {
-        type: 'array',
-        description: 'MCP content blocks: { type: "text", text }, { type: "image", data, mimeType }, …',
-        items: {
-          type: 'object',
-          properties: { type: { type: 'string' } },
-          required: ['type'],
-          additionalProperties: true,
-        },
-      },
-      structuredContent: structuredContent ?? {},
-    },
-    required: structuredContent === undefined ? ['content'] : ['content', 'structuredContent'],
+    properties: { content: CONTENT, structuredContent },
+    required: ['content', 'structuredContent'],
     additionalProperties: false,
   }
 }
