@@ -13,13 +13,13 @@ it('the same seed draws the same, another one draws something else', () => {
 })
 
 it('what is shuffled stays whole', () => {
-  expect(createRandom(1).shuffle([1, 2, 3, 4, 5]).toSorted()).toEqual([1, 2, 3, 4, 5])
+  expect(new Set(createRandom(1).shuffle([1, 2, 3, 4, 5]))).toEqual(new Set([1, 2, 3, 4, 5]))
 })
 
 it('a number is below its bound, and each is drawn', () => {
   const random = createRandom(1)
   const drawn = new Set(Array.from({ length: 1000 }, () => random.below(4)))
-  expect([...drawn].toSorted()).toEqual([0, 1, 2, 3])
+  expect(drawn).toEqual(new Set([0, 1, 2, 3]))
 })
 
 it('there is nothing to pick from an empty list', () => {
