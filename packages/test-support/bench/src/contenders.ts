@@ -17,11 +17,6 @@ export interface ServerCommand {
   readonly args: readonly string[]
 }
 
-/** Where a server is reached that runs already. */
-export interface ServerUrl {
-  readonly url: string
-}
-
 /** A contender's connection to one server, its tools listed. */
 export interface Connection {
   readonly toolCount: number
@@ -38,7 +33,7 @@ export interface Connection {
 /** One that can connect to servers. */
 export interface Contender extends AsyncDisposable {
   /** Connect; settles when the server's tools can be called. */
-  connect(server: ServerCommand | ServerUrl): Promise<Connection>
+  connect(server: ServerCommand): Promise<Connection>
 }
 
 /** A contender that is a plugin in a host of its own. */
@@ -67,14 +62,10 @@ async function startPlugin(plugin: Plugin): Promise<PluginContender> {
   return {
     host,
     publicName: (tool) => `mcp__s${connections}__${tool}`,
-    async connect(server) {
+    async connect({ command, args }) {
       const serverName = `s${++connections}`
       const own = () => host.toolNames().filter((name) => name.startsWith(`mcp__${serverName}__`))
-      const reach =
-        'url' in server
-          ? { transport: 'streamable-http', url: server.url }
-          : { transport: 'stdio', command: server.command, args: server.args }
-      const fiber = await host.mount(plugin, { serverName, ...reach })
+      const fiber = await host.mount(plugin, { serverName, transport: 'stdio', command, args })
       return {
         get toolCount() {
           return own().length

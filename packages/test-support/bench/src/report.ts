@@ -42,7 +42,9 @@ export function renderReport(findings: readonly Finding[]): string {
       .trimEnd(),
   )
   lines.splice(1, 0, widths.map((width) => '-'.repeat(width)).join('  '))
-  const references = findings.map(({ row }) => `  ${row.title}: ${row.reference}`)
+  const references = findings.flatMap(({ row }) =>
+    row.reference === undefined ? [] : [`  ${row.title}: ${row.reference}`],
+  )
   return [...lines, '', 'References:', ...references].join('\n')
 }
 

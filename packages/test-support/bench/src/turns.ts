@@ -52,7 +52,7 @@ async function everyTurn<Result>(
 }
 
 /** Bytes of live objects, and of what they hold outside of the heap. */
-function heldBytes(): number {
+export function heldBytes(): number {
   if (globalThis.gc === undefined) throw new Error('this needs --expose-gc')
   globalThis.gc()
   const { used_heap_size: heap, external_memory: external } = getHeapStatistics()
