@@ -402,6 +402,22 @@ describe.each(ERAS)('a list of tools of a %s server', (era) => {
   })
 })
 
+describe.each(ERAS)('the tools of a %s server', (era) => {
+  it('are listed ten times in a row at once, and then once a second', async () => {
+    vi.useFakeTimers({
+      toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'],
+    })
+    const { made, server } = await connected(era)
+    for (let count = 0; count < 10; count++) await made.listTools()
+    const next = made.listTools()
+    await pass(999)
+    expect(server.toolbox.listRequests).toBe(10)
+    await pass(1)
+    await next
+    expect(server.toolbox.listRequests).toBe(11)
+  })
+})
+
 describe.each(ERAS)('any list of a %s server', (era) => {
   it('is collected within bounds', async () => {
     const { made } = await connected(era)

@@ -1,5 +1,11 @@
 /** Words and verdicts of single failures; that real servers lead to them is tested in http-failure.e2e.ts. */
-import { ProtocolError, SdkError, SdkErrorCode, SdkHttpError } from '@modelcontextprotocol/client'
+import {
+  InsufficientScopeError,
+  ProtocolError,
+  SdkError,
+  SdkErrorCode,
+  SdkHttpError,
+} from '@modelcontextprotocol/client'
 import { describe, expect, it } from 'vitest'
 import {
   displayUrl,
@@ -126,6 +132,13 @@ describe('the reason of an answer', () => {
     expect(reason(status(400, '{"error":{"message":1}}'))).toContain('{"error":{"message":1}}')
     expect(reason(status(400, '{"error":null}'))).toContain('{"error":null}')
     expect(reason(status(400, `"${'x'.repeat(300)}"`))!.length).toBeLessThan(260)
+  })
+
+  it('for want of a scope names it where the server does', () => {
+    const lacking = (scope?: string) =>
+      new InsufficientScopeError({ ...(scope !== undefined && { requiredScope: scope }) })
+    expect(reason(lacking('files:read'))).toMatch(/lack a scope: files:read$/u)
+    expect(reason(lacking())).toMatch(/lack a scope$/u)
   })
 
   it('with a redirect says where to', () => {
