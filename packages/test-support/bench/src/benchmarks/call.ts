@@ -12,6 +12,7 @@ import type { TestHost } from '@dsh-mcp/host'
 import type { Client } from '@modelcontextprotocol/client'
 import type { Benchmark } from '../benchmark.ts'
 import { connectSdk, startOurs, startUpstream } from '../contenders.ts'
+import { ownSession } from '../own-session.ts'
 import { compare, interleave, type Samples } from '../rounds.ts'
 
 /** Calls in one measurement: few, so that the load is the same for all contenders of a round. */
@@ -57,8 +58,8 @@ export const call: Benchmark = async ({ rounds = 60 }) => {
   const server = stdioFixture('legacy')
   const [own, published, sdk] = await Promise.all([
     ours.connect(server),
-    upstream.connect(server),
-    connectSdk(server),
+    upstream.connect(ownSession(server)),
+    connectSdk(ownSession(server)),
   ])
   registerPlain(ours.host, sdk.client)
 

@@ -1,7 +1,14 @@
 /** One of 5,000 tools changes: until the registry shows it, and what else the registry notices of it. */
 
 import type { Benchmark } from '../benchmark.ts'
-import { connectSdk, startOurs, startUpstream, type PluginContender } from '../contenders.ts'
+import {
+  connectSdk,
+  startOurs,
+  startUpstream,
+  type PluginContender,
+  type ServerCommand,
+} from '../contenders.ts'
+import { ownSession } from '../own-session.ts'
 import { compare, interleave } from '../rounds.ts'
 import { announceChange, CHANGING_TOOL, manyTools } from '../servers.ts'
 
@@ -13,8 +20,8 @@ interface Watched {
   readonly pid: number
 }
 
-async function watchRegistry(contender: PluginContender): Promise<Watched> {
-  const connection = await contender.connect(manyTools())
+async function watchRegistry(contender: PluginContender, server: ServerCommand): Promise<Watched> {
+  const connection = await contender.connect(server)
   const { ctx } = contender.host
   const name = contender.publicName(CHANGING_TOOL)
   return {
@@ -36,7 +43,7 @@ async function watchRegistry(contender: PluginContender): Promise<Watched> {
 }
 
 async function watchSdk(): Promise<Watched & { close(): Promise<void> }> {
-  const { client, pid, tools, close } = await connectSdk(manyTools())
+  const { client, pid, tools, close } = await connectSdk(ownSession(manyTools()))
   let listed = tools
   let onListed = () => {}
   client.setNotificationHandler('notifications/tools/list_changed', async () => {
@@ -80,8 +87,8 @@ async function countEvents(contender: PluginContender, watched: Watched): Promis
 export const listChange: Benchmark = async ({ rounds = 15 }) => {
   await using ours = await startOurs()
   await using upstream = await startUpstream()
-  const own = await watchRegistry(ours)
-  const published = await watchRegistry(upstream)
+  const own = await watchRegistry(ours, manyTools())
+  const published = await watchRegistry(upstream, ownSession(manyTools()))
   const sdk = await watchSdk()
   const samples = await interleave(
     {

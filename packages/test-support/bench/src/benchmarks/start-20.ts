@@ -3,6 +3,7 @@
 import { stdioFixture } from '@dsh-mcp/fixtures'
 import type { Benchmark } from '../benchmark.ts'
 import { connectSdk, startOurs, startUpstream, type Connection, type ServerCommand } from '../contenders.ts'
+import { ownSession } from '../own-session.ts'
 import { quiet } from '../quiet.ts'
 import { compare, interleave } from '../rounds.ts'
 
@@ -28,8 +29,8 @@ export const start20: Benchmark = async ({ rounds = 7 }) => {
   const samples = await interleave(
     {
       ours: () => timeToAll(ours.connect),
-      reference: () => timeToAll(connectSdk),
-      upstream: () => timeToAll(upstream.connect),
+      reference: () => timeToAll((server) => connectSdk(ownSession(server))),
+      upstream: () => timeToAll((server) => upstream.connect(ownSession(server))),
     },
     { rounds },
   )

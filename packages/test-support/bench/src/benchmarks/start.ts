@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { startedPids, stdioFixture } from '@dsh-mcp/fixtures'
 import type { Benchmark } from '../benchmark.ts'
 import { connectSdk, startOurs, startUpstream, type Connection, type ServerCommand } from '../contenders.ts'
+import { ownSession } from '../own-session.ts'
 import { quiet } from '../quiet.ts'
 import { compare, interleave } from '../rounds.ts'
 
@@ -41,8 +42,8 @@ export const start: Benchmark = async ({ rounds = 25 }) => {
   const samples = await interleave(
     {
       ours: () => timeToTools(ours.connect),
-      reference: () => timeToTools(connectSdk),
-      upstream: () => timeToTools(upstream.connect),
+      reference: () => timeToTools((server) => connectSdk(ownSession(server))),
+      upstream: () => timeToTools((server) => upstream.connect(ownSession(server))),
     },
     { rounds, warmup: 2 },
   )
