@@ -7,7 +7,7 @@ import { isAlive } from '@dsh-mcp/host'
 import { describe, expect, it, vi } from 'vitest'
 import { readProcFs } from '../../src/transport/process-table.ts'
 import { killAllNow, MARKER_NAME, ProcessTree, type EndingGrace } from '../../src/transport/process-tree.ts'
-import { gone, killAtEnd, temporaryFolder } from '../support.ts'
+import { eventually, gone, killAtEnd, temporaryFolder, turns } from '../support.ts'
 
 /** Steps that never come to the next one by themselves on a machine under load. */
 const PATIENT: EndingGrace = { politeMs: 60_000, signalMs: 60_000, sweepMs: 60_000 }
@@ -131,6 +131,17 @@ describe('what a process leaves behind', () => {
     expect(pids.map(isAlive)).toEqual([false])
   })
 
+  it('is given up, when nothing ends it', async () => {
+    const { tree, pids } = await shell(`setsid sh -c 'echo $$; echo ready; exec sleep 600' & cat >/dev/null`)
+    let now = 0
+    vi.spyOn(performance, 'now').mockImplementation(() => (now += 10_000))
+    const kill = vi.spyOn(process, 'kill').mockReturnValue(true)
+    await tree.end({ ...PATIENT, sweepMs: 1 })
+    expect(kill.mock.calls).toEqual(Array(3).fill([pids[0], 'SIGKILL']))
+    kill.mockRestore()
+    expect(pids.map(isAlive)).toEqual([true])
+  })
+
   it('ends, when it starts another one in its place each time that it is told to', async () => {
     const helper = `
       const again = () => require('child_process').spawn(process.execPath, ['--eval', process.env.HELPER], { detached: true, stdio: 'ignore' }).unref();
@@ -186,6 +197,9 @@ describe('on Windows', () => {
     await tree.end({ ...PATIENT, politeMs: 1 })
     expect(await ended).toEqual({ code: 5, signal: null })
     expect(readFileSync(log, 'utf8')).toBe(`/pid ${child.pid} /T /F\n`)
+    // What taskkill came to is known when it has ended.
+    await eventually(() => expect(process.getActiveResourcesInfo()).not.toContain('ProcessWrap'))
+    await turns()
   })
 
   it('the process itself is killed where taskkill cannot do it', async () => {
