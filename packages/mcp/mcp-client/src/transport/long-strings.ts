@@ -183,24 +183,29 @@ export class StringLifter {
     this.#string = undefined
   }
 
+  /** Pass on a part of a large message. Most of its strings are short, and stay where they are: nothing is copied. */
   #scan(part: Buffer): void {
+    let passed = 0
     let start = 0
     while (start < part.length) {
       if (this.#string === undefined) {
         const quote = part.indexOf(QUOTE, start)
-        const end = quote === -1 ? part.length : quote + 1
-        this.#output.push(part.subarray(start, end))
-        if (quote !== -1) this.#string = new LongString(this.#limits.longString)
-        start = end
-      } else {
-        const end = this.#string.add(part.subarray(start))
-        if (end === -1) return
-        this.#output.push(...this.#string.finish((text) => this.#strings.keep(text, this.#account)))
-        this.#output.push(part.subarray(start + end, start + end + 1))
-        this.#string = undefined
-        start += end + 1
+        if (quote === -1) break
+        const end = findQuote(part, quote + 1)
+        start = end + 1
+        if (end < part.length && end - quote <= this.#limits.longString) continue
+        this.#output.push(part.subarray(passed, quote + 1))
+        this.#string = new LongString(this.#limits.longString)
+        passed = quote + 1
       }
+      const end = this.#string.add(part.subarray(passed))
+      if (end === -1) return
+      this.#output.push(...this.#string.finish((text) => this.#strings.keep(text, this.#account)))
+      this.#string = undefined
+      passed += end
+      start = passed + 1
     }
+    this.#output.push(part.subarray(passed))
   }
 }
 
@@ -278,8 +283,7 @@ class LongString {
   }
 
   #findEnd(part: Buffer): number {
-    let index = this.#isEscaped ? 1 : 0
-    while (index < part.length && part[index] !== QUOTE) index += part[index] === BACKSLASH ? 2 : 1
+    const index = findQuote(part, this.#isEscaped ? 1 : 0)
     this.#isEscaped = index > part.length
     return index < part.length ? index : -1
   }
@@ -296,6 +300,16 @@ class LongString {
       this.#text = ''
     }
   }
+}
+
+/**
+ * Where the quote is that closes a string; not less than the length when it is not in there, and one more than that
+ * when the part ends in the middle of an escape.
+ */
+function findQuote(part: Buffer, start: number): number {
+  let index = start
+  while (index < part.length && part[index] !== QUOTE) index += part[index] === BACKSLASH ? 2 : 1
+  return index
 }
 
 /** How much of a text ends with a whole escape, or with none. */
