@@ -253,8 +253,11 @@ export class Generation {
   }
 
   /** An error outside of every request: a stream that dropped, or could not be opened. */
-  async #suspect(error: unknown): Promise<void> {
-    if (this.client.getNegotiatedProtocolVersion() !== undefined && !this.isOver) await this.judge(error)
+  async #suspect(error: Error): Promise<void> {
+    // A message that cannot be read says nothing about the connection, except that there is one.
+    const isUnreadable = error instanceof SyntaxError || 'issues' in error
+    const isUp = this.client.getNegotiatedProtocolVersion() !== undefined && !this.isOver
+    if (isUp && !isUnreadable) await this.judge(error)
   }
 
   /** Whether another request of the session is refused as well. Checks that overlap are one. */
@@ -297,10 +300,22 @@ export class Generation {
     return { timeout, signal: this.#life.signal }
   }
 
+  /** A server that does not answer a ping in the protocol may just not know it, so its tools have the last word. */
   async #askForLife(): Promise<ConnectionFailure | undefined> {
     const options = this.#checkOptions
+    const sign = await this.#failureOf(this.#sendSign(options))
+    if (sign?.wasAnswered !== true || this.client.getServerCapabilities()?.tools === undefined)
+      return sign?.failure
+    const tools = await this.#failureOf(this.client.request({ method: 'tools/list' }, options))
+    return tools?.failure
+  }
+
+  /** What the failure of a request says about the connection, or `undefined` when that is fine. */
+  async #failureOf(
+    request: Promise<unknown>,
+  ): Promise<{ failure: ConnectionFailure; wasAnswered: boolean } | undefined> {
     try {
-      await this.#sendSign(options)
+      await request
       return undefined
     } catch (error) {
       const verdict = this.#parts.transport.judge(error)
@@ -309,17 +324,25 @@ export class Generation {
           // Any answer is a sign of life, a refusal too.
           return undefined
         case 'session-doubt':
-          return (await this.#isSessionGone()) ? verdict.confirm() : undefined
+          return (await this.#isSessionGone())
+            ? { failure: verdict.confirm(), wasAnswered: false }
+            : undefined
         case 'lost':
-          return verdict.failure
-        case 'unclear': {
-          const isSilent = error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout
-          if (isSilent)
-            return new ConnectionFailure(`the server gave no sign of life for ${options.timeout} ms`)
-          return this.explain(verdict.error, '')
-        }
+          return { failure: verdict.failure, wasAnswered: false }
+        case 'unclear':
+          return this.#describeSilence(error, verdict.error)
       }
     }
+  }
+
+  #describeSilence(error: unknown, inWords: unknown): { failure: ConnectionFailure; wasAnswered: boolean } {
+    if (error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout) {
+      const { timeout } = this.#checkOptions
+      const failure = new ConnectionFailure(`the server gave no sign of life for ${timeout} ms`)
+      return { failure, wasAnswered: false }
+    }
+    // What never reached a server is a failure of the connection from the start.
+    return { failure: this.explain(inWords, ''), wasAnswered: !(error instanceof ConnectionFailure) }
   }
 
   /** Legacy servers are pinged (utilities/ping); 2026-07-28 has no ping, and discovery is its cheapest request. */

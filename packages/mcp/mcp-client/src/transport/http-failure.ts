@@ -184,8 +184,7 @@ export function httpReason(error: unknown, context: ExchangeContext): string | u
     if (cause instanceof SyntaxError) {
       return `${shown} answered with invalid JSON: ${visibleLine(context.redact(cause.message), MAX_EXCERPT_LENGTH)}`
     }
-    // The SDK checks messages with Zod, whose errors print as a page of JSON.
-    if (cause.name === 'ZodError' || cause.name === '$ZodError') {
+    if (isZodError(cause)) {
       return `${shown} answered with JSON that is not JSON-RPC; it may not be an MCP endpoint: check "url"`
     }
   }
@@ -231,14 +230,21 @@ function readsAsRefusal(text: string): boolean {
   return REFUSAL.test(text.slice(0, MAX_REFUSAL_LENGTH))
 }
 
+/** Statuses that a server of the protocol does not answer a request with: somebody else is there, or nothing. */
+function isForeign(status: number): boolean {
+  return (
+    status < 400 || status === 401 || status === 403 || status === 404 || status === 405 || status === 410
+  )
+}
+
 function judgeStatus(error: SdkHttpError, hadSession: boolean): HttpVerdict {
   const { status } = error
   // Many servers have no GET route at all and answer 404 there while the session is fine.
   if (error.code === SdkErrorCode.ClientHttpFailedToOpenStream) return 'unclear'
   if (hadSession && (status === 404 || status === 410)) return 'session-lost'
   if (UNAVAILABLE_STATUSES.has(status)) return 'unavailable'
-  if (status >= 500) return 'unclear'
-  return status >= 400 && readsAsRefusal(bodyOf(error)) ? 'session-doubt' : 'request'
+  if (status >= 400 && status < 500 && readsAsRefusal(bodyOf(error))) return 'session-doubt'
+  return status >= 500 || isForeign(status) ? 'unclear' : 'request'
 }
 
 /**
@@ -252,9 +258,24 @@ export function judgeHttpError(error: unknown, hadSession: boolean): HttpVerdict
     const isRefusal = REFUSAL_CODES.has(error.code) && readsAsRefusal(error.message)
     return isRefusal || error.code === UNSUPPORTED_PROTOCOL_VERSION ? 'session-doubt' : 'request'
   }
-  if (error instanceof SdkError) return error.code === SdkErrorCode.RequestTimeout ? 'unclear' : 'request'
-  // The SDK reports a dropped stream as a plain error.
-  return error instanceof Error && error.constructor === Error ? 'unclear' : 'request'
+  if (error instanceof SdkError) {
+    const isOpen =
+      error.code === SdkErrorCode.RequestTimeout || error.code === SdkErrorCode.ClientHttpUnexpectedContent
+    return isOpen ? 'unclear' : 'request'
+  }
+  // The SDK reports a dropped stream as a plain error, and what is no message as an error of the parser.
+  const isOpen = error instanceof Error && (error.constructor === Error || isUnreadable(error))
+  return isOpen ? 'unclear' : 'request'
+}
+
+/** Whether an error is that of an answer that is no JSON, or no JSON-RPC. */
+function isUnreadable(error: Error): boolean {
+  return error instanceof SyntaxError || isZodError(error)
+}
+
+/** The SDK checks messages with Zod, whose errors print as a page of JSON. */
+function isZodError({ name }: Error): boolean {
+  return name === 'ZodError' || name === '$ZodError'
 }
 
 /**

@@ -71,6 +71,15 @@ async function connected(
   return { server, transport, made, errors, changes: () => changes, count }
 }
 
+/** From now on requests of a method fail. */
+function failing(transport: RemoteTransport, method: string, error = new Error('an odd answer')): void {
+  const send = transport.send.bind(transport)
+  transport.send = async (message) => {
+    if ('method' in message && message.method === method) throw error
+    await send(message)
+  }
+}
+
 const signOf = (era: string) => (era === 'modern' ? 'server/discover' : 'ping')
 
 const settledOr = async (ended: Promise<ConnectionFailure>): Promise<ConnectionFailure | undefined> => {
@@ -219,17 +228,54 @@ describe.each(ERAS)('an error of a request to a %s server', (era) => {
 
   it.each<[string, TransportVerdict, ConnectionFailure | undefined]>([
     ['is lost', { kind: 'lost', failure }, failure],
-    ['is there', { kind: 'alive' }, undefined],
-    ['is not to be reached', { kind: 'unclear', error: failure }, failure],
-  ])('that leaves it open ends it when the server then %s', async (_what, verdict, expected) => {
+    ['refuses to give a sign of life', { kind: 'alive' }, undefined],
+  ])('that leaves it open ends it or not when the server then %s', async (_what, verdict, expected) => {
     const { made, transport } = await connected(era)
     transport.verdicts.push({ kind: 'unclear', error }, verdict)
-    transport.isSilent = true
-    const send = vi.spyOn(transport, 'send').mockRejectedValue(new Error('not sent'))
+    failing(transport, signOf(era))
+    await made.judge(error)
+    expect(await settledOr(made.ended)).toBe(expected)
+  })
+
+  it('that leaves it open ends it when the server is not to be reached', async () => {
+    const { made, transport, count } = await connected(era)
+    transport.verdicts.push({ kind: 'unclear', error }, { kind: 'unclear', error: failure })
+    failing(transport, signOf(era), failure)
+    await made.judge(error)
+    expect(await made.ended).toBe(failure)
+    expect(count('tools/list')).toBe(0)
+  })
+
+  it('that leaves it open leaves the last word to the tools, when the sign of life is answered by anything else', async () => {
+    const { made, transport, count } = await connected(era)
+    transport.verdicts.push({ kind: 'unclear', error }, { kind: 'unclear', error: failure })
+    failing(transport, signOf(era))
     await made.judge(error)
     await turns()
-    expect(send).toHaveBeenCalled()
-    expect(await settledOr(made.ended)).toBe(expected)
+    expect(count('tools/list')).toBe(1)
+    expect(made.isOver).toBe(false)
+  })
+
+  it('that leaves it open ends it when the tools are not answered for either', async () => {
+    const { made, transport } = await connected(era)
+    const later = new ConnectionFailure('a page instead of tools')
+    transport.verdicts.push(
+      { kind: 'unclear', error },
+      { kind: 'unclear', error: failure },
+      { kind: 'unclear', error: later },
+    )
+    failing(transport, signOf(era))
+    failing(transport, 'tools/list')
+    await made.judge(error)
+    expect(await made.ended).toBe(later)
+  })
+
+  it('that leaves it open ends it when there are no tools to have the last word', async () => {
+    const { made, transport } = await connected(era, undefined, { noTools: true })
+    transport.verdicts.push({ kind: 'unclear', error }, { kind: 'unclear', error: failure })
+    failing(transport, signOf(era))
+    await made.judge(error)
+    expect(await made.ended).toBe(failure)
   })
 
   it('that comes after the end has an unknown outcome', async () => {
@@ -325,11 +371,7 @@ describe.each(ERAS)('a refusal that may be for a lost session, of a %s server', 
   it('of a check of life is checked as well', async () => {
     const { made, transport, server } = await connected(era)
     server.toolbox.configure({ failList: true })
-    const send = transport.send.bind(transport)
-    transport.send = async (message) => {
-      if ('method' in message && message.method === signOf(era)) throw new Error('refused')
-      await send(message)
-    }
+    failing(transport, signOf(era))
     transport.verdicts.push({ kind: 'unclear', error }, doubt, { kind: 'alive' })
     await made.judge(error)
     await turns()
@@ -372,6 +414,18 @@ describe('an error outside of every request', () => {
     await turns()
     expect(errors).toHaveLength(100)
     expect(count('ping')).toBe(0)
+  })
+
+  it.each([
+    ['no JSON', new SyntaxError('Unexpected token')],
+    ['no message', Object.assign(new Error('Invalid input'), { issues: [] })],
+  ])('about something that is %s is only passed on', async (_what, unreadable) => {
+    const { transport, errors } = await connected('legacy')
+    transport.verdicts.push({ kind: 'lost', failure })
+    transport.onerror?.(unreadable)
+    await turns()
+    expect(errors).toEqual([unreadable])
+    expect(transport.verdicts).toHaveLength(1)
   })
 
   it('is only passed on before there is a connection, and after it', async () => {

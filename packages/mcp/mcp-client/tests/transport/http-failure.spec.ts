@@ -165,7 +165,7 @@ describe('the verdict about a connection', () => {
 
   it.each([404, 410])('after HTTP %d depends on whether there was a session', (code) => {
     expect(judgeHttpError(status(code), true)).toBe('session-lost')
-    expect(judgeHttpError(status(code), false)).toBe('request')
+    expect(judgeHttpError(status(code), false)).toBe('unclear')
   })
 
   it('after a stream that was not opened is open, whatever the status', () => {
@@ -177,11 +177,20 @@ describe('the verdict about a connection', () => {
     expect(judgeHttpError(status(code, 'no session'), true)).toBe('unavailable')
   })
 
-  it('after another status is about the server from 500, and about the request below', () => {
-    expect(judgeHttpError(status(500), true)).toBe('unclear')
+  it.each([301, 302, 307, 308, 401, 403, 405, 500, 501])(
+    'after HTTP %d is open: it may be another server',
+    (code) => {
+      expect(judgeHttpError(status(code), true)).toBe('unclear')
+    },
+  )
+
+  it.each([400, 402, 406, 409, 413, 415, 422, 499])('after HTTP %d is about the request', (code) => {
+    expect(judgeHttpError(status(code), true)).toBe('request')
+  })
+
+  it('after a status that is no refusal is not in doubt for its words', () => {
     expect(judgeHttpError(status(501, 'session not found'), true)).toBe('unclear')
-    expect(judgeHttpError(status(499), true)).toBe('request')
-    expect(judgeHttpError(status(302, 'session expired'), true)).toBe('request')
+    expect(judgeHttpError(status(302, 'session expired'), true)).toBe('unclear')
   })
 
   it.each([
@@ -224,12 +233,26 @@ describe('the verdict about a connection', () => {
     expect(verdict(-32_022, 'what?')).toBe('session-doubt')
   })
 
-  it('after a time-out or a dropped stream is open; after anything else of the SDK it is about the request', () => {
-    expect(judgeHttpError(new SdkError(SdkErrorCode.RequestTimeout, 'late'), true)).toBe('unclear')
-    expect(judgeHttpError(new Error('SSE stream disconnected'), true)).toBe('unclear')
-    expect(judgeHttpError(new SdkError(SdkErrorCode.InvalidResult, 'odd'), true)).toBe('request')
-    expect(judgeHttpError(new SyntaxError('odd'), true)).toBe('request')
-    expect(judgeHttpError('odd', true)).toBe('request')
+  it.each([
+    ['a time-out', new SdkError(SdkErrorCode.RequestTimeout, 'late')],
+    ['a dropped stream', new Error('SSE stream disconnected')],
+    ['a page', new SdkError(SdkErrorCode.ClientHttpUnexpectedContent, 'a page')],
+    ['what is no JSON', new SyntaxError('odd')],
+    ['what is no JSON-RPC', Object.assign(new TypeError('odd'), { name: 'ZodError' })],
+    [
+      'what is no JSON-RPC, as another Zod calls it',
+      Object.assign(new TypeError('odd'), { name: '$ZodError' }),
+    ],
+  ])('after %s is open', (_what, error) => {
+    expect(judgeHttpError(error, true)).toBe('unclear')
+  })
+
+  it.each([
+    ['an invalid result', new SdkError(SdkErrorCode.InvalidResult, 'odd')],
+    ['an error of the program', new TypeError('odd')],
+    ['something that is no error', 'odd'],
+  ])('after %s is about the request', (_what, error) => {
+    expect(judgeHttpError(error, true)).toBe('request')
   })
 })
 

@@ -177,6 +177,7 @@ describe.each(ERAS)('one call of a %s server', (era) => {
     fixture.intercept = callsWith('disconnect')
     const answer = on.text(await echo(on))
     expect(answer).toContain('closed the connection before it answered')
+    expect(answer).not.toContain('https:')
     expect(answer).toContain('Whether the call took effect is unknown')
     fixture.intercept = undefined
     expect(on.text(await echo(on))).toBe('hi')
@@ -380,6 +381,62 @@ describe('the subscription of a modern connection', () => {
     expect(on.logs.find({ level: 'debug', text: 'Method not found' })).toHaveLength(1)
     expect(on.text(await echo(on))).toBe('hi')
   })
+})
+
+describe.each(ERAS)('a %s server that somebody else answers for', (era) => {
+  it.each<[string, HttpAnswer, string]>([
+    [
+      'a login page',
+      { status: 200, headers: { 'content-type': 'text/html' }, body: '<html>' },
+      'instead of JSON',
+    ],
+    [
+      'a redirect',
+      { status: 302, headers: { location: 'https://login.invalid/' } },
+      'redirects to https://login.invalid/',
+    ],
+    ['401', { status: 401 }, 'requires authorization (HTTP 401)'],
+    ['403', { status: 403 }, 'refuses access (HTTP 403)'],
+    ['405', { status: 405 }, 'does not take MCP requests (HTTP 405)'],
+    [
+      'other JSON',
+      { status: 200, headers: { 'content-type': 'application/json' }, body: '{}' },
+      'not JSON-RPC',
+    ],
+  ])('with %s is reconnected to, and the status says what is wrong', async (_what, answer, words) => {
+    const { fixture, on } = await connected({ era })
+    fixture.intercept = () => answer
+    expect(on.text(await echo(on))).toContain(words)
+    const { error } = await on.status('one', 'reconnecting')
+    expect(error).toContain(words)
+    fixture.intercept = undefined
+    await on.status('one', 'connected')
+    expect(on.text(await echo(on))).toBe('hi')
+  })
+})
+
+describe('a server that does not know a ping', () => {
+  it.each([404, 405, 500])(
+    'and answers it with HTTP %d stays connected, because it knows its tools',
+    async (status) => {
+      const server = await scriptedServer({
+        initialize: ({ id }, response) => {
+          const value = {
+            protocolVersion: '2025-11-25',
+            capabilities: { tools: {} },
+            serverInfo: { name: 's', version: '1' },
+          }
+          sendJson(response, { jsonrpc: '2.0', id, result: value })
+        },
+        ping: (_message, response) => response.writeHead(status).end(),
+      })
+      const on = await host()
+      await mount(on, httpConfig(server.url, { livenessIntervalMs: 1000 }))
+      await eventually(() => expect(server.count('ping')).toBeGreaterThan(1))
+      expect(server.count('tools/list')).toBeGreaterThan(1)
+      expect(on.statuses.kinds('one')).not.toContain('reconnecting')
+    },
+  )
 })
 
 describe.each(ERAS)('a line to a %s server that is dead without a sign', (era) => {
