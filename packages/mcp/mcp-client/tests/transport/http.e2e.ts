@@ -270,6 +270,35 @@ describe('a stream of a server', () => {
   })
 })
 
+describe('an answer that came', () => {
+  it('is the only one, for a call and for the offer of the modern protocol', async () => {
+    const discovered = {
+      resultType: 'complete',
+      ttlMs: 0,
+      cacheScope: 'private',
+      supportedVersions: ['2026-07-28'],
+      capabilities: { tools: {} },
+    }
+    const asEvent =
+      (value: Record<string, unknown>): Answer =>
+      ({ id }, response) => {
+        openStream(response)
+        response.end(`data: ${JSON.stringify({ jsonrpc: '2.0', id, result: value })}\n\n`)
+      }
+    const answers = {
+      'server/discover': asEvent(discovered),
+      'tools/call': asEvent({ resultType: 'complete', content: [] }),
+    }
+    const server = await scriptedServer(answers, 'modern')
+    const on = await host()
+    await mount(on, httpConfig(server.url))
+    await on.call('mcp__one__echo')
+    await on.call('mcp__one__echo')
+    expect(on.logs.find({ text: 'unknown message' })).toEqual([])
+    expect(server.count('server/discover')).toBe(1)
+  })
+})
+
 describe('an event id of a server', () => {
   it('that cannot be sent back costs the call that waits for it, and no more', async () => {
     const unspeakable: Answer = (_message, response) => {
