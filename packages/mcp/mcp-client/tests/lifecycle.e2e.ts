@@ -384,7 +384,7 @@ describe('a list that changed', () => {
   it('stands when the connection ends before it is fetched, whatever is waiting to be synced', async () => {
     const at = await host()
     const journal = journalFile()
-    await mount(at, fixtureConfig('legacy', { journal, listDelayMs: 1000 }, { reconnect: patient }))
+    await mount(at, fixtureConfig('legacy', { journal, answeredLists: 1 }, { reconnect: patient }))
     const [names, changes] = [at.toolNames(), at.toolChanges]
     const pid = await pidOf(at)
     await at.call('mcp__one__notify', { count: 1 })
@@ -392,6 +392,8 @@ describe('a list that changed', () => {
       expect(methods(journal).filter((method) => method === 'tools/list')).toHaveLength(2),
     )
     await at.call('mcp__one__notify', { count: 1 })
+    // An announcement that closely follows another is reported after a while; timers run in order.
+    await new Promise((resolve) => setTimeout(resolve, 1000))
     process.kill(pid, 'SIGKILL')
     await at.status('one', 'reconnecting')
     await turns(10)
@@ -464,7 +466,7 @@ describe('dispose', () => {
   it('works while a sync waits for the server, and nothing of it is registered', async () => {
     const at = await host()
     const journal = journalFile()
-    const fiber = await mount(at, fixtureConfig('legacy', { journal, listDelayMs: 1000 }))
+    const fiber = await mount(at, fixtureConfig('legacy', { journal, answeredLists: 1 }))
     const pid = await pidOf(at)
     await at.call('mcp__one__set_tools', { add: [tool('late')] })
     await eventually(() =>
