@@ -137,7 +137,7 @@ describe('what a process leaves behind', () => {
     vi.spyOn(performance, 'now').mockImplementation(() => (now += 10_000))
     const kill = vi.spyOn(process, 'kill').mockReturnValue(true)
     await tree.end({ ...PATIENT, sweepMs: 1 })
-    expect(kill.mock.calls).toEqual(Array(3).fill([pids[0], 'SIGKILL']))
+    expect(kill.mock.calls).toEqual(Array.from({ length: 3 }, () => [pids[0], 'SIGKILL']))
     kill.mockRestore()
     expect(pids.map(isAlive)).toEqual([true])
   })
