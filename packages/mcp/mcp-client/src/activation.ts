@@ -10,7 +10,11 @@ import type { Context } from '@deepseek-ai/cordis'
  * Wait for `start`; when the fiber is disposed or its configuration edited meanwhile, call `interrupt`, which
  * must make `start` settle. An edited fiber is restarted with its new configuration.
  */
-export async function activate(ctx: Context, start: () => Promise<void>, interrupt: () => void): Promise<void> {
+export async function activate(
+  ctx: Context,
+  start: () => Promise<void>,
+  interrupt: () => void,
+): Promise<void> {
   const { fiber } = ctx
   const configuration: unknown = fiber._config
   const isEdited = () => fiber.uid !== null && fiber._config !== configuration
@@ -20,9 +24,12 @@ export async function activate(ctx: Context, start: () => Promise<void>, interru
     }),
     // Declared by the loader, which a host need not have. It comes just before an edit, and also for an entry
     // that only stands in a file that was read again.
-    ctx.on('loader/partial-dispose' as 'internal/plugin', ((entry: { fiber?: unknown }) => {
-      if (entry.fiber === fiber) queueMicrotask(() => isEdited() && interrupt())
-    }) as (changed: unknown) => void),
+    ctx.on(
+      'loader/partial-dispose' as 'internal/plugin',
+      ((entry: { fiber?: unknown }) => {
+        if (entry.fiber === fiber) queueMicrotask(() => isEdited() && interrupt())
+      }) as (changed: unknown) => void,
+    ),
   ]
   try {
     await start()

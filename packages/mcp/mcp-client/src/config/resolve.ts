@@ -99,7 +99,8 @@ type Fields = Record<string, unknown>
 /** How a value is named in a problem without saying too much: its type, and itself where that is harmless. */
 function show(value: unknown): string {
   if (value === null || value === undefined) return String(value)
-  if (typeof value === 'string') return value === '' ? 'an empty string' : JSON.stringify(visibleLine(value, 60))
+  if (typeof value === 'string')
+    return value === '' ? 'an empty string' : JSON.stringify(visibleLine(value, 60))
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
   return typeOf(value)
 }
@@ -159,7 +160,8 @@ class FieldReader {
     const whole = limit.unit === 'ms' ? '' : 'whole '
     if (
       typeof value === 'number' &&
-      ((value >= limit.min && value <= limit.max && (whole === '' || Number.isInteger(value))) || isOff?.(value))
+      ((value >= limit.min && value <= limit.max && (whole === '' || Number.isInteger(value))) ||
+        isOff?.(value))
     ) {
       return value
     }
@@ -206,7 +208,12 @@ function readStdio(reader: FieldReader, omitted: string[]): ResolvedEndpoint {
   if (Array.isArray(given)) {
     for (const [index, value] of given.entries()) {
       if (typeof value === 'string' && !value.includes('\0')) args.push(value)
-      else reader.problem(`args[${index}]`, `got ${typeOf(value)}`, 'a string without NUL (in YAML, put it in quotes)')
+      else
+        reader.problem(
+          `args[${index}]`,
+          `got ${typeOf(value)}`,
+          'a string without NUL (in YAML, put it in quotes)',
+        )
     }
   } else {
     reader.problem('args', `got ${typeOf(given)}`, 'a list of strings')
@@ -240,7 +247,11 @@ function readUrl(reader: FieldReader): URL {
     reader.problem('url', `its scheme is ${JSON.stringify(visibleLine(url.protocol, 30))}`, accepted)
   }
   if (url.username !== '' || url.password !== '') {
-    reader.problem('url', 'it holds a user name or password', 'the credentials in headers.Authorization instead')
+    reader.problem(
+      'url',
+      'it holds a user name or password',
+      'the credentials in headers.Authorization instead',
+    )
   }
   return url
 }
@@ -277,12 +288,17 @@ function readReconnect(parent: FieldReader): ResolvedReconnect {
   reader.onlyKeys(RECONNECT_KEYS)
   const before = reader.problems.length
   const maxDelayMs = reader.number('reconnect.maxDelayMs')
-  const isInitialGiven = reader.fields['initialDelayMs'] !== undefined && reader.fields['initialDelayMs'] !== null
+  const isInitialGiven =
+    reader.fields['initialDelayMs'] !== undefined && reader.fields['initialDelayMs'] !== null
   const initialDelayMs = isInitialGiven
     ? reader.number('reconnect.initialDelayMs')
     : Math.min(NUMBER_LIMITS['reconnect.initialDelayMs'].default, maxDelayMs)
   if (initialDelayMs > maxDelayMs && reader.problems.length === before) {
-    reader.problem('initialDelayMs', `got ${initialDelayMs}`, `at most reconnect.maxDelayMs, which is ${maxDelayMs}`)
+    reader.problem(
+      'initialDelayMs',
+      `got ${initialDelayMs}`,
+      `at most reconnect.maxDelayMs, which is ${maxDelayMs}`,
+    )
   }
   return {
     enabled: reader.boolean('enabled', true),
@@ -306,7 +322,9 @@ export function entryLabel(serverName: string): string {
  */
 export function resolveConfig(written: unknown): ResolvedConfig {
   if (!isFields(written)) {
-    throw new McpClientConfigError('mcp-client', [`got ${typeOf(written)}; expected a mapping with serverName and transport`])
+    throw new McpClientConfigError('mcp-client', [
+      `got ${typeOf(written)}; expected a mapping with serverName and transport`,
+    ])
   }
   const problems: string[] = []
   const omitted: string[] = []
@@ -318,7 +336,8 @@ export function resolveConfig(written: unknown): ResolvedConfig {
     Object.hasOwn(TRANSPORT_KEYS, value),
   ) as keyof typeof TRANSPORT_KEYS | undefined
   if (transport !== undefined) reader.onlyKeys([...COMMON_KEYS, ...TRANSPORT_KEYS[transport]])
-  const endpoint = transport === 'streamable-http' ? readHttp(reader, omitted) : transport && readStdio(reader, omitted)
+  const endpoint =
+    transport === 'streamable-http' ? readHttp(reader, omitted) : transport && readStdio(reader, omitted)
   const livenessIntervalMs = reader.number('livenessIntervalMs', (value) => value === 0)
   const common = {
     toolCallTimeoutMs: reader.number('toolCallTimeoutMs'),
@@ -331,7 +350,9 @@ export function resolveConfig(written: unknown): ResolvedConfig {
   if (problems.length > 0 || serverName === undefined || endpoint === undefined) {
     const named = written['serverName']
     throw new McpClientConfigError(
-      typeof named === 'string' ? entryLabel(visibleLine(named, 40)) : 'mcp-client (an entry without serverName)',
+      typeof named === 'string'
+        ? entryLabel(visibleLine(named, 40))
+        : 'mcp-client (an entry without serverName)',
       problems,
     )
   }

@@ -21,8 +21,12 @@ const common = {
     .pattern(SERVER_NAME_PATTERN)
     .required()
     .description('Local name of the server, the middle part of its tools’ names.'),
-  toolCallTimeoutMs: bounded('toolCallTimeoutMs').description('Deadline of a tool call or resource request, in ms.'),
-  maxInstructionBytes: bounded('maxInstructionBytes').description('Largest accepted server instructions, in bytes.'),
+  toolCallTimeoutMs: bounded('toolCallTimeoutMs').description(
+    'Deadline of a tool call or resource request, in ms.',
+  ),
+  maxInstructionBytes: bounded('maxInstructionBytes').description(
+    'Largest accepted server instructions, in bytes.',
+  ),
   maxMessageBytes: bounded('maxMessageBytes').description('Largest accepted protocol message, in bytes.'),
   livenessIntervalMs: z
     .number()
@@ -30,19 +34,29 @@ const common = {
     .max(NUMBER_LIMITS.livenessIntervalMs.max)
     .default(NUMBER_LIMITS.livenessIntervalMs.default)
     .description('How often an idle connection is checked for life, in ms; 0 switches it off.'),
-  failOnStartupError: z.boolean().default(false).description('Reject activation when the first connection fails.'),
+  failOnStartupError: z
+    .boolean()
+    .default(false)
+    .description('Reject activation when the first connection fails.'),
   reconnect: z
     .object({
       enabled: z.boolean().default(true).description('Reconnect after a lost connection.'),
-      initialDelayMs: bounded('reconnect.initialDelayMs').description('First delay, in ms; doubles with each failure.'),
-      maxDelayMs: bounded('reconnect.maxDelayMs').description('Longest delay, in ms; also the uptime that resets the budget.'),
+      initialDelayMs: bounded('reconnect.initialDelayMs').description(
+        'First delay, in ms; doubles with each failure.',
+      ),
+      maxDelayMs: bounded('reconnect.maxDelayMs').description(
+        'Longest delay, in ms; also the uptime that resets the budget.',
+      ),
       maxAttempts: bounded('reconnect.maxAttempts').description('Failed attempts in a row before giving up.'),
     })
     .description('Recovery of lost connections.'),
 }
 
 const stdio = z.object({
-  transport: z.const('stdio' as const).required().description('A local program.'),
+  transport: z
+    .const('stdio' as const)
+    .required()
+    .description('A local program.'),
   command: z.string().required().description('Executable; not passed through a shell.'),
   args: z.array(z.string()).default([]).description('Arguments.'),
   env: z.dict(z.string().role('secret')).default({}).description('Added to the scrubbed host environment.'),
@@ -51,7 +65,10 @@ const stdio = z.object({
 })
 
 const streamableHttp = z.object({
-  transport: z.const('streamable-http' as const).required().description('A remote server.'),
+  transport: z
+    .const('streamable-http' as const)
+    .required()
+    .description('A remote server.'),
   url: z.string().role('link').required().description('Endpoint, http: or https:.'),
   headers: z.dict(z.string().role('secret')).default({}).description('Sent with every request.'),
   ...common,

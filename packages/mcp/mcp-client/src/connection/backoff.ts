@@ -17,7 +17,8 @@ export interface Outage {
 export const NO_OUTAGE: Outage = { failures: 0, delays: 0 }
 
 /** What to do after an attempt failed or a connection was lost. */
-export type Recovery = { readonly kind: 'retry'; readonly delayMs: number; readonly outage: Outage } | { readonly kind: 'give-up' }
+export type Recovery =
+  { readonly kind: 'retry'; readonly delayMs: number; readonly outage: Outage } | { readonly kind: 'give-up' }
 
 /** The outage after one more failed attempt. */
 export function afterFailure(outage: Outage): Outage {

@@ -34,8 +34,15 @@ export const LEGACY_NEGOTIATION: Negotiation = { client: {}, connect: { prior: {
  *
  * @param failures - attempts that failed in a row before this one.
  */
-export function negotiate(transport: 'stdio' | 'streamable-http', known: KnownEra, failures: number): Negotiation {
+export function negotiate(
+  transport: 'stdio' | 'streamable-http',
+  known: KnownEra,
+  failures: number,
+): Negotiation {
   if (known === 'legacy') return LEGACY_NEGOTIATION
-  const probe = transport === 'stdio' ? { timeoutMs: Math.min(STDIO_PROBE_MS * 2 ** Math.min(failures, 10), MAX_PROBE_MS) } : {}
+  const probe =
+    transport === 'stdio'
+      ? { timeoutMs: Math.min(STDIO_PROBE_MS * 2 ** Math.min(failures, 10), MAX_PROBE_MS) }
+      : {}
   return { client: { versionNegotiation: { mode: 'auto', probe } }, connect: {} }
 }

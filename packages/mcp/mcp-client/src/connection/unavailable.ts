@@ -3,7 +3,10 @@ import type { ResolvedReconnect } from '../config/resolve.ts'
 import { McpCallError } from '../tools/errors.ts'
 import type { ConnectionState } from './state.ts'
 
-function explain(state: Exclude<ConnectionState, { kind: 'connected' }> | undefined, policy: ResolvedReconnect): string {
+function explain(
+  state: Exclude<ConnectionState, { kind: 'connected' }> | undefined,
+  policy: ResolvedReconnect,
+): string {
   switch (state?.kind) {
     case 'backoff': {
       const seconds = Math.max(1, Math.ceil((state.nextAttemptAt - Date.now()) / 1000))
@@ -25,5 +28,8 @@ export function unavailableError(
   state: Exclude<ConnectionState, { kind: 'connected' }> | undefined,
   policy: ResolvedReconnect,
 ): McpCallError {
-  return new McpCallError(`The call was not sent: MCP server "${serverName}" ${explain(state, policy)}`, 'MCP_UNAVAILABLE')
+  return new McpCallError(
+    `The call was not sent: MCP server "${serverName}" ${explain(state, policy)}`,
+    'MCP_UNAVAILABLE',
+  )
 }

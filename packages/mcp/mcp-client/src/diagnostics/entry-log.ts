@@ -3,7 +3,10 @@ import type { Context } from '@deepseek-ai/cordis'
 import { entryLabel } from '../config/resolve.ts'
 
 /** Writes lines that name the entry. Formats as Cordis' logger does: `%s`, `%d`. */
-export type EntryLog = Record<'debug' | 'info' | 'warn' | 'error', (format: string, ...args: unknown[]) => void>
+export type EntryLog = Record<
+  'debug' | 'info' | 'warn' | 'error',
+  (format: string, ...args: unknown[]) => void
+>
 
 /**
  * The log of an entry. Its logger is called `mcp-client`, so that a host sets one level for all entries; the

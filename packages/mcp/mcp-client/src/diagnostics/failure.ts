@@ -79,7 +79,9 @@ export function messageOf(error: unknown): string {
   if (start === -1) return message
   try {
     const issues = JSON.parse(message.slice(start)) as { path: unknown[]; message: string }[]
-    const told = issues.slice(0, MAX_ISSUES).map((issue) => [issue.path.join('.'), issue.message].filter(Boolean).join(': '))
+    const told = issues
+      .slice(0, MAX_ISSUES)
+      .map((issue) => [issue.path.join('.'), issue.message].filter(Boolean).join(': '))
     return `${message.slice(0, start)}${told.join('; ')}`
   } catch {
     return message

@@ -20,10 +20,16 @@ export function resolveCwd(cwd: string | undefined, ctx: Context): string | unde
  *
  * @param ctx - the entry's context, for the composition's folder.
  */
-export function createTransport(ctx: Context, config: ResolvedConfig, redactor: Redactor, log: EntryLog): ServerTransport {
+export function createTransport(
+  ctx: Context,
+  config: ResolvedConfig,
+  redactor: Redactor,
+  log: EntryLog,
+): ServerTransport {
   const { endpoint } = config
   const { maxMessageBytes } = config
-  if (endpoint.transport === 'streamable-http') return new HttpTransport({ ...endpoint, maxMessageBytes, redactor })
+  if (endpoint.transport === 'streamable-http')
+    return new HttpTransport({ ...endpoint, maxMessageBytes, redactor })
   return new StdioTransport({
     ...endpoint,
     cwd: resolveCwd(endpoint.cwd, ctx),

@@ -112,7 +112,10 @@ export class ProcessTree {
   }
 
   #owns(entry: ProcessEntry): boolean {
-    return entry.group === this.#child?.pid || entry.environment.includes(`${MARKER_NAME}=${this.marker[MARKER_NAME]}`)
+    return (
+      entry.group === this.#child?.pid ||
+      entry.environment.includes(`${MARKER_NAME}=${this.marker[MARKER_NAME]}`)
+    )
   }
 
   async #exitsWithin(ms: number): Promise<boolean> {
@@ -125,7 +128,8 @@ export class ProcessTree {
 
   #signalGroup(child: ChildProcess, name: NodeJS.Signals): void {
     if (this.#platform !== 'win32') signal(-child.pid!, name)
-    else execFile('taskkill', ['/pid', String(child.pid), '/T', '/F'], (error) => error && child.kill('SIGKILL'))
+    else
+      execFile('taskkill', ['/pid', String(child.pid), '/T', '/F'], (error) => error && child.kill('SIGKILL'))
   }
 
   /** End what outlived the server itself: helpers that it left behind. Windows' taskkill took them along. */
@@ -133,7 +137,7 @@ export class ProcessTree {
     if (this.#platform === 'win32') return
     const started = performance.now()
     let wasSignalled = false
-    for (let kills = 0; kills < MIN_KILLS || performance.now() - started < graceMs + KILL_BOUND_MS; ) {
+    for (let kills = 0; kills < MIN_KILLS || performance.now() - started < graceMs + KILL_BOUND_MS;) {
       const left = (await readProcessTable(this.#platform)).filter((entry) => this.#owns(entry))
       // A reading can miss both a helper that ends and the one that it has just started in its place.
       if (left.length === 0 && !wasSignalled) return
