@@ -2,8 +2,9 @@
  * Measuring on a machine that is not quiet: contenders take turns, and what is told is how they compare, and how
  * sure that is.
  *
- * Invariant: each round measures every contender once, right after one another, and the order rotates, so that
- * neither a change of the load nor the place in the order favours one.
+ * Invariant: each round measures every contender once, right after one another, in an order in which everyone comes
+ * first and last, and after everyone else, equally often; garbage of the one before is collected first. So neither a
+ * change of the load, nor the place in the order, nor what somebody left behind favours one.
  */
 
 import type { Measured, Ratio } from './benchmark.ts'
@@ -33,13 +34,20 @@ export async function interleave<Name extends string>(
   const names = Object.keys(contenders) as Name[]
   const samples = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Name, number[]>
   for (let round = -warmup; round < rounds; round++) {
-    const first = (round + warmup) % names.length
-    for (const name of [...names.slice(first), ...names.slice(0, first)]) {
+    for (const name of orderOf(names, round + warmup)) {
+      globalThis.gc?.()
       const sample = await contenders[name]()
       if (round >= 0) samples[name].push(sample)
     }
   }
   return samples
+}
+
+/** Rotated by one every other round, and reversed in between. */
+function orderOf<Name>(names: readonly Name[], round: number): Name[] {
+  const first = Math.floor(round / 2) % names.length
+  const rotated = [...names.slice(first), ...names.slice(0, first)]
+  return round % 2 === 0 ? rotated : rotated.toReversed()
 }
 
 /** The value that stands in the given place (0 to 1) of the sorted values; between two it is interpolated. */
