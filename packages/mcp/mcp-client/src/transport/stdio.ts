@@ -118,20 +118,13 @@ export class StdioTransport implements ServerTransport {
   async send(message: JSONRPCMessage): Promise<void> {
     const input = this.#child?.stdin
     if (this.#isOver || !input) throw new SdkError(SdkErrorCode.NotConnected, 'Not connected')
-    await new Promise<void>((resolve, reject) => {
-      input.write(serializeMessage(message), (error) => {
-        if (!error) {
-          resolve()
-          return
-        }
-        this.#mute('input')
-        const failure = new SdkError(
-          SdkErrorCode.SendFailed,
-          `the server does not read its input: ${error.message}`,
-        )
-        void this.#end.promise.then(() => reject(failure))
-      })
+    const error = await new Promise<Error | null | undefined>((resolve) => {
+      input.write(serializeMessage(message), resolve)
     })
+    if (!error) return
+    this.#mute('input')
+    await this.#end.promise
+    throw new SdkError(SdkErrorCode.SendFailed, `the server does not read its input: ${error.message}`)
   }
 
   /** End the connection at once, and then the whole process tree. */
