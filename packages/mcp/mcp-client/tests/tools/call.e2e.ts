@@ -1,11 +1,12 @@
 /** Calls over real connections: what goes over the wire, and what a call that fails says. */
-import { stdioFixture } from '@dsh-mcp/fixtures'
 import { expect, it } from 'vitest'
 import { eventually, fixtureConfig, host, mount } from '../support.ts'
 
 async function connected(program: 'modern' | 'legacy', more: Parameters<typeof fixtureConfig>[2] = {}) {
   const app = await host()
   await mount(app, fixtureConfig(program, {}, more))
+  // On a busy machine the first attempt may come to nothing.
+  await app.status('one', 'connected')
   return app
 }
 
@@ -80,13 +81,7 @@ it('a call whose server dies says that its effect is unknown', async () => {
 })
 
 it('a call without a connection is not sent', async () => {
-  const app = await host()
-  await mount(app, {
-    serverName: 'one',
-    transport: 'stdio',
-    ...stdioFixture('legacy'),
-    reconnect: { enabled: false },
-  })
+  const app = await connected('legacy', { reconnect: { enabled: false } })
   await app.call('mcp__one__crash')
   await app.status('one', 'failed')
   const result = await app.call('mcp__one__echo', { message: 'hi' })

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { everythingServer, images, startHttpFixture, stdioFixture, type HttpFixture } from '@dsh-mcp/fixtures'
-import { startAgentHost, type AgentHost, type HostAgent } from '@dsh-mcp/host'
+import { startAgentHost, type AgentHost, type HostAgent, type TestHost } from '@dsh-mcp/host'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import * as mcpClient from '../../src/index.ts'
 import { fixtureConfig, host, mount } from '../support.ts'
@@ -12,6 +12,12 @@ const shown = (mediaType: string) => ({
   type: 'image',
   attachment: expect.objectContaining({ mediaType, width: 2, height: 2 }),
 })
+
+/** Mount an entry and wait for its connection, which on a busy machine may take a second attempt. */
+async function connect(app: TestHost, config: Parameters<typeof mount>[1]): Promise<void> {
+  await mount(app, config)
+  await app.status(config.serverName, 'connected')
+}
 
 describe.each([
   ['stdio', 'modern'],
@@ -32,6 +38,8 @@ describe.each([
         ? { transport: 'stdio' as const, ...stdioFixture(era) }
         : { transport: 'streamable-http' as const, url: fixture.url }
     await app.mount(mcpClient, { serverName: 's', ...reach })
+    // On a busy machine the first attempt may come to nothing.
+    await app.status('s', 'connected')
     seeing = await app.agent({ model: 'vision' })
     blind = await app.agent({ model: 'text' })
   })
@@ -141,7 +149,7 @@ describe.each([
 
 it('a message over the limit ends the connection, however it is read', async () => {
   const app = await host()
-  await mount(app, fixtureConfig('legacy', {}, { maxMessageBytes: 2_000_000 }))
+  await connect(app, fixtureConfig('legacy', {}, { maxMessageBytes: 2_000_000 }))
   expect(await app.call('mcp__one__big', { bytes: 1_900_000 })).toMatchObject({ isError: false })
   const result = await app.call('mcp__one__big', { bytes: 2_000_000 })
   expect(result.isError).toBe(true)
@@ -150,7 +158,7 @@ it('a message over the limit ends the connection, however it is read', async () 
 
 it('a late answer to a cancelled call is in no log', async () => {
   const app = await host()
-  await mount(app, fixtureConfig('legacy'))
+  await connect(app, fixtureConfig('legacy'))
   const cancel = new AbortController()
   const late = app.call('mcp__one__slow', { ms: 200, ignoreCancel: true }, { signal: cancel.signal })
   cancel.abort()
@@ -177,7 +185,7 @@ it('a reference out of an output schema is not followed', async () => {
       },
     ]
     const results = { a: { content: [text('done')], structuredContent: { x: 1 } } }
-    await mount(app, fixtureConfig('modern', { tools, results }))
+    await connect(app, fixtureConfig('modern', { tools, results }))
     expect(app.text(await app.call('mcp__one__a'))).toBe('done')
     expect(app.logs.find({ level: 'warn', text: 'Unresolved $ref' })).toHaveLength(1)
     expect(requests).toEqual([])
@@ -191,6 +199,7 @@ describe('the reference server', () => {
     const app = await startAgentHost({ attachments: true })
     try {
       await app.mount(mcpClient, { serverName: 'e', transport: 'stdio', ...everythingServer() })
+      await app.status('e', 'connected')
       const { agent } = await app.agent({ model: 'vision' })
       const call = async (tool: string, args: object = {}) =>
         await app.call(`mcp__e__${tool}`, args, { agent })
