@@ -117,6 +117,15 @@ describe('a large message', () => {
     expect(messages.map((message) => JSON.stringify(message))).toEqual(lines)
   })
 
+  it('that breaks off within a string does not spoil the next one', () => {
+    const { rest, strings } = lift(`["${FILLER}\n{"a":"b"}\n["${FILLER}"]`)
+    const [, small, large] = rest.split('\n')
+    expect(small).toBe('{"a":"b"}')
+    const message = JSON.parse(large!) as object
+    strings.restore(message)
+    expect(message).toEqual([FILLER])
+  })
+
   it.each([
     ['a control character', `"${'\u0001'.repeat(LIMITS.largeMessage)}"`],
     ['an escape that is none', `"${FILLER}\\q${FILLER}"`],
@@ -192,6 +201,23 @@ describe('what is kept of a stream', () => {
     vi.advanceTimersByTime(1)
     lift(`["${FILLER}"]`, 7, strings)
     expect(strings.size).toBe(2)
+    vi.useRealTimers()
+  })
+
+  it('is forgotten some time after its reader left', async () => {
+    vi.useFakeTimers()
+    const strings = new LongStrings(PLENTY)
+    const long = `["${'x'.repeat(DEFAULT_LIMITS.largeMessage)}",`
+    const body = new ReadableStream<Uint8Array>({
+      pull: (controller) => controller.enqueue(Buffer.from(long)),
+    })
+    const reader = liftStrings(new Response(body), strings).body!.getReader()
+    await reader.read()
+    await reader.cancel()
+    const { size } = strings
+    vi.advanceTimersByTime(10_001)
+    lift(`["${FILLER}"]`, 7, strings)
+    expect([size > 0, strings.size]).toEqual([true, 1])
     vi.useRealTimers()
   })
 
