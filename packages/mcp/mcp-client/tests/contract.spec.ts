@@ -9,7 +9,7 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { resolveConfig } from '../src/config/resolve.ts'
 import { Entry } from '../src/entry.ts'
-import { publicToolName } from '../src/index.ts'
+import { createMcpToolDefinition, publicToolName } from '../src/index.ts'
 import { startHost } from '@dsh-mcp/host'
 import { ERAS } from './http-support.ts'
 import { memoryServer, MemoryTransport } from './support.ts'
@@ -49,6 +49,8 @@ type Step =
   | { do: 'crash' }
   | { do: 'call'; index: number }
   | { do: 'wait'; ms: number }
+  | { do: 'take a name'; name: string }
+  | { do: 'give names back' }
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
@@ -65,6 +67,8 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('crash' as const) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('call' as const), index: fc.nat(4) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('take a name' as const), name }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('give names back' as const) }) },
   {
     weight: 3,
     arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.integer({ min: 0, max: 400 }) }),
@@ -78,9 +82,13 @@ function asCatalog(entries: readonly (readonly [name: string, description: strin
   return JSON.stringify(entries.map((entry) => JSON.stringify(entry)).toSorted())
 }
 
+/** How the tools of somebody else describe themselves, who takes names that are the server's. */
+const FOREIGN = 'of somebody else'
+
 /** The catalog that schemas show, of the registry or of a prompt. */
 function shown(schemas: readonly { name: string; description: string }[]): Catalog {
-  return asCatalog(schemas.map((each) => [each.name, each.description]))
+  const own = schemas.filter(({ description }) => description !== FOREIGN)
+  return asCatalog(own.map((each) => [each.name, each.description]))
 }
 
 /** The catalog that a list stands for, or nothing when the list is invalid. */
@@ -93,7 +101,7 @@ function catalogOf(list: readonly FixtureTool[]): Catalog | undefined {
   return isUnique ? asCatalog(entries) : undefined
 }
 
-async function perform(at: Step, server: InMemoryServer, on: TestHost): Promise<void> {
+async function perform(at: Step, server: InMemoryServer, on: TestHost, taken: (() => void)[]): Promise<void> {
   const { toolbox } = server
   switch (at.do) {
     case 'change':
@@ -111,6 +119,16 @@ async function perform(at: Step, server: InMemoryServer, on: TestHost): Promise<
       if (called !== undefined) void on.call(called, {})
       return
     }
+    case 'take a name': {
+      const publicName = publicToolName('one', at.name)
+      if (on.toolNames().includes(publicName)) return
+      const options = { name: publicName, description: FOREIGN, inputSchema: {}, call: async () => ({}) }
+      taken.push(on.ctx.tools.register(createMcpToolDefinition(on.ctx, options)))
+      return
+    }
+    case 'give names back':
+      for (const giveBack of taken.splice(0)) giveBack()
+      return
     case 'wait':
       await vi.advanceTimersByTimeAsync(at.ms)
   }
@@ -145,11 +163,12 @@ describe.each(ERAS)('whatever a %s server does', (era) => {
             reconnect: { initialDelayMs: 10, maxDelayMs: 100, maxAttempts: 1000 },
           })
           const entry = new Entry(on.ctx, config, () => new MemoryTransport(server))
+          const taken: (() => void)[] = []
           const starting = entry.start()
           await vi.advanceTimersByTimeAsync(0)
           for (const each of steps) {
             if (each.do === 'change') possible.add(catalogOf(each.tools))
-            await perform(each, server, on)
+            await perform(each, server, on, taken)
             look()
             const prompted = shown((await on.prompt()).tools)
             if (!possible.has(prompted)) mixed.push(prompted)
@@ -159,6 +178,7 @@ describe.each(ERAS)('whatever a %s server does', (era) => {
             { name: 'last', description: 'the last', inputSchema: { type: 'object' } },
           ]
           possible.add(catalogOf(last))
+          for (const giveBack of taken) giveBack()
           server.toolbox.configure({ failList: 0 })
           server.toolbox.replaceTools(last)
           await vi.advanceTimersByTimeAsync(20_000)
