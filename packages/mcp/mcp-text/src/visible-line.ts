@@ -1,5 +1,5 @@
 /** Bounded pieces of untrusted text, for status rows, log lines and error messages. */
-import { escapeCodePoint, UNSAFE } from './unsafe.ts'
+import { escapeCodePoint, PLAIN, UNSAFE } from './unsafe.ts'
 import { visibleText } from './visible-text.ts'
 
 /** Length of a line in UTF-16 units when the caller names none. */
@@ -35,6 +35,10 @@ export function visibleExcerpt(text: string, maxLength: number = DEFAULT_EXCERPT
 }
 
 function bounded(text: string, maxLength: number, showBlank: (blank: string) => string): string {
+  if (text.length <= maxLength && PLAIN.test(text)) {
+    const shown = text.replace(/[\t\n]/g, showBlank)
+    if (shown.length <= maxLength) return shown
+  }
   const whole = text.length <= maxLength ? steps(text, showBlank) : undefined
   if (whole !== undefined) {
     const shown = shownOf(whole)

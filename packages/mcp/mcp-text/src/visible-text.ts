@@ -6,7 +6,7 @@
  * - `visibleText(visibleText(text)) === visibleText(text)`.
  */
 import { setImmediate } from 'node:timers/promises'
-import { CONTEXT, escapeCodePoint, UNSAFE } from './unsafe.ts'
+import { CONTEXT, escapeCodePoint, PLAIN, UNSAFE } from './unsafe.ts'
 
 /**
  * UTF-16 units handled in one piece, when the caller names no number. The worst text (nothing but joiners)
@@ -32,7 +32,7 @@ export interface VisibleTextOptions {
  * @returns the same string when nothing had to change.
  */
 export function visibleText(text: string): string {
-  return text.replace(UNSAFE, escapeCodePoint)
+  return PLAIN.test(text) ? text : text.replace(UNSAFE, escapeCodePoint)
 }
 
 /**
@@ -84,11 +84,11 @@ function visibleRange(text: string, start: number, end: number): string {
   const before = Math.min(CONTEXT, start)
   const after = Math.min(CONTEXT, text.length - end)
   const last = before + end - start
-  const shown = text
-    .slice(start - before, end + after)
-    .replace(UNSAFE, (character: string, at: number) =>
-      at < before || at >= last ? character : escapeCodePoint(character),
-    )
+  const source = text.slice(start - before, end + after)
+  if (PLAIN.test(source)) return source.slice(before, last)
+  const shown = source.replace(UNSAFE, (character: string, at: number) =>
+    at < before || at >= last ? character : escapeCodePoint(character),
+  )
   return shown.slice(before, shown.length - after)
 }
 
