@@ -148,8 +148,10 @@ async function readSuccess(rawName: string, contract: OutputContract, raw: unkno
 
 async function describeFailure(result: McpResult): Promise<string> {
   const refused = imagesOf(result).map(() => ({ refusal: 'the tool reported an error' }))
-  const { text } = await project(result, refused, SILENT_FAILURE)
-  return text.map((block) => (block.type === 'text' ? block.text : '')).join('')
+  const {
+    text: [block],
+  } = await project(result, refused, SILENT_FAILURE)
+  return block.text
 }
 
 /** Whether a value can be the key of a weak map. */

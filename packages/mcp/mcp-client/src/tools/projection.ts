@@ -26,10 +26,12 @@ const SILENT_SUCCESS: Silence = {
   notForAssistant: 'The tool returned content for the user only; there is nothing in it for you.',
 }
 
+type TextBlock = ContentBlock & { type: 'text' }
+
 /** A result in both forms that it can stand in a conversation. */
 export interface Projection {
   /** One text, in which each image is a line. */
-  readonly text: ContentBlock[]
+  readonly text: [TextBlock]
   /** Text and the images that the store took, in order; `undefined` when the result has no image. */
   readonly native: ContentBlock[] | undefined
 }
@@ -81,7 +83,7 @@ export async function project(
 }
 
 /** Project a result at once, each image as a line without a reason: for a value that came about after the call. */
-export function projectNow(result: McpResult): ContentBlock[] {
+export function projectNow(result: McpResult): [TextBlock] {
   const lines = draft(result, SILENT_SUCCESS).map((part) => {
     if (part.kind === 'image') return describeImage(part.image)
     return visibleText(part.kind === 'json' ? JSON.stringify(part.value, undefined, 2) : part.text)
@@ -102,6 +104,6 @@ function draft(result: McpResult, silence: Silence): readonly (Part | { kind: 'j
 }
 
 /** One text block of several lines. The text is added up, not joined: a large one is not copied for it. */
-function textBlock(lines: readonly string[]): ContentBlock & { type: 'text' } {
+function textBlock(lines: readonly string[]): TextBlock {
   return { type: 'text', text: lines.reduce((text, line) => `${text}\n${line}`) }
 }
