@@ -35,10 +35,6 @@ export function visibleExcerpt(text: string, maxLength: number = DEFAULT_EXCERPT
 }
 
 function bounded(text: string, maxLength: number, showBlank: (blank: string) => string): string {
-  if (text.length <= maxLength && PLAIN.test(text)) {
-    const shown = text.replace(/[\t\n]/g, showBlank)
-    if (shown.length <= maxLength) return shown
-  }
   const whole = text.length <= maxLength ? steps(text, showBlank) : undefined
   if (whole !== undefined) {
     const shown = shownOf(whole)
@@ -67,6 +63,9 @@ interface Step {
 }
 
 function steps(text: string, showBlank: (blank: string) => string): Step[] {
+  if (PLAIN.test(text)) {
+    return Array.from(text, (source) => ({ source, shown: source < ' ' ? showBlank(source) : source }))
+  }
   return Array.from(text.matchAll(STEP), ({ 0: source, groups }) => {
     if (groups?.['unsafe'] !== undefined) return { source, shown: escapeCodePoint(source) }
     return { source, shown: groups?.['blank'] === undefined ? source : showBlank(source) }
