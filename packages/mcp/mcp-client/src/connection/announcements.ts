@@ -10,7 +10,7 @@
 const QUIET_MS = 200
 
 /** How long announcements without an end are waited for, in ms. */
-const MAX_WAIT_MS = 5000
+const MAX_WAIT_MS = 30_000
 
 /** The announcements of one connection. */
 export class Announcements {

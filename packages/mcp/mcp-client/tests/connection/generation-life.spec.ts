@@ -456,6 +456,40 @@ describe.each(ERAS)('a list of tools of a %s server', (era) => {
   })
 })
 
+describe.each(ERAS)('a list of tools of a %s server whose pages', (era) => {
+  /** Answer requests for the list with what a function makes of the cursor. */
+  function paging(
+    transport: RemoteTransport,
+    page: (cursor: unknown) => [tool: string, nextCursor: string],
+  ): void {
+    const send = transport.send.bind(transport)
+    transport.send = async (message) => {
+      if (!('method' in message && 'id' in message && message.method === 'tools/list'))
+        return await send(message)
+      const [name, nextCursor] = page(message.params?.['cursor'])
+      const tools = [{ name, inputSchema: { type: 'object' } }]
+      const result = { resultType: 'complete', ttlMs: 0, cacheScope: 'private', tools, nextCursor }
+      transport.onmessage?.({ jsonrpc: '2.0', id: message.id, result })
+    }
+  }
+
+  it.each<[string, (cursor: unknown) => [string, string]]>([
+    ['go on for ever', (cursor) => [`t${String(cursor)}`, `${Number(cursor ?? 0) + 1}`]],
+    ['go in a circle', (cursor) => (cursor === 'b' ? ['b', 'a'] : ['a', 'b'])],
+  ])('%s is given up', async (_how, page) => {
+    const { made, transport } = await connected(era)
+    paging(transport, page)
+    await expect(made.listTools()).rejects.toThrow('pagination did not terminate')
+  })
+
+  it('repeat the last one ends with that', async () => {
+    const { made, transport } = await connected(era)
+    paging(transport, () => ['same', 'again'])
+    const { tools } = await made.listTools()
+    expect(tools.map(({ name }) => name)).toEqual(['same'])
+  })
+})
+
 describe.each(ERAS)('the tools of a %s server', (era) => {
   it('are listed ten times in a row at once, and then once a second', async () => {
     vi.useFakeTimers({
