@@ -84,7 +84,7 @@ async function countEvents(contender: PluginContender, watched: Watched): Promis
 }
 
 /** The benchmark `list-change`. */
-export const listChange: Benchmark = async ({ rounds = 15 }) => {
+export const listChange: Benchmark = async ({ rounds = 20 }) => {
   await using ours = await startOurs()
   await using upstream = await startUpstream()
   const own = await watchRegistry(ours, manyTools())
