@@ -201,10 +201,11 @@ export class HttpTransport extends StreamableHTTPClientTransport implements Serv
         requestSignal:
           requestSignal === undefined ? stream.signal : AbortSignal.any([stream.signal, requestSignal]),
         onRequestStreamEnd: () => {
-          // A subscription watches its own stream.
           if (onRequestStreamEnd === undefined)
-            this.#answerFor(message.id, 'ended its answer before it was complete')
-          else if (this.#release(message.id) !== undefined) onRequestStreamEnd()
+            return this.#answerFor(message.id, 'ended its answer before it was complete')
+          // A subscription watches its own stream.
+          this.#release(message.id)
+          onRequestStreamEnd()
         },
       }),
     )
