@@ -25,6 +25,7 @@ import SystemPrompt, { renderContextSnapshot, renderPrompt } from '@deepseek-ai/
 import type { AssembledSection, Config as SystemPromptConfig } from '@deepseek-ai/dsh-system-prompt'
 import ToolRuntime from '@deepseek-ai/dsh-tools'
 import type { ToolExecutionResult, ToolPresentationMode } from '@deepseek-ai/dsh-tools'
+import { LaterSystemPrompt } from './later-system-prompt.ts'
 import { growth, holdings } from './leaks.ts'
 import type { Holdings } from './leaks.ts'
 import { LogCollector } from './logs.ts'
@@ -39,6 +40,8 @@ export interface HostOptions {
   mode?: ToolPresentationMode
   /** System prompt configuration. Default: no harness identity, so that the prompt holds only what a test adds. */
   systemPrompt?: SystemPromptConfig
+  /** The prompt service as hosts after 0.1.0-rc.8 have it. Default: as published. */
+  laterPrompt?: boolean
   /** Mounts the Cordis timer service. */
   timer?: boolean
   /** Mounts the local attachment store on a temporary directory, optionally with other limits. */
@@ -143,7 +146,8 @@ export async function startHost(options: HostOptions = {}): Promise<TestHost> {
   logs.attach(ctx, logLevel)
   statuses.attach(ctx)
   ctx.on('tools/change', () => void toolChanges++)
-  await ctx.plugin(SystemPrompt, { includeHarnessIdentity: false, ...options.systemPrompt })
+  const promptService = options.laterPrompt === true ? LaterSystemPrompt : SystemPrompt
+  await ctx.plugin(promptService, { includeHarnessIdentity: false, ...options.systemPrompt })
   if (options.timer === true) await ctx.plugin(TimerService)
   const codeRuntime = options.codeRuntime ?? mode !== 'native'
   if (codeRuntime !== false)

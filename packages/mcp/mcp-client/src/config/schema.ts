@@ -74,6 +74,9 @@ const streamableHttp = z.object({
   ...common,
 })
 
+/** The configuration of an entry. */
+export type Config = ConfigType
+
 /** The plugin's configuration schema; its fields, defaults and bounds are those of the type of the same name. */
 export const Config = z.union([stdio, streamableHttp]) as unknown as z<ConfigType>
 

@@ -1,7 +1,7 @@
 /**
  * A server's instructions in the system prompt.
  *
- * Owns one prompt section and the variable that carries its text. Invariants: the text is literal on every host
+ * Owns one prompt section, and the variable that carries its text where the host has no literal sections. Invariants: the text is literal on every host
  * version, braces included; it cannot leave its own markup; the same instructions give the same bytes and the
  * same place, whatever was registered before them; without instructions, or without a prompt service, there is
  * nothing.
@@ -10,7 +10,7 @@ import { createHash } from 'node:crypto'
 import type { Context } from '@deepseek-ai/cordis'
 import { visibleText } from '@deepseek-ai/dsh-mcp-text'
 // Declares ctx.systemPrompt.
-import type {} from '@deepseek-ai/dsh-system-prompt'
+import type { PromptSection, SystemPrompt } from '@deepseek-ai/dsh-system-prompt'
 import { ConnectionFailure } from '../diagnostics/failure.ts'
 
 const TAG = 'mcp-server-instructions'
@@ -55,11 +55,21 @@ export function checkInstructions(
   )
 }
 
+/** What hosts after 0.1.0-rc.8 have in addition: places of well-known sections, and text that is not interpolated. */
+interface LaterSystemPrompt extends SystemPrompt {
+  getSectionOrder(name: string): number | undefined
+  section(section: PromptSection & { readonly interpolate?: boolean }): () => void
+}
+
+/** The two came together, and only the first can be asked for (decision 0008). */
+function isLater(systemPrompt: SystemPrompt): systemPrompt is LaterSystemPrompt {
+  return typeof (systemPrompt as Partial<LaterSystemPrompt>).getSectionOrder === 'function'
+}
+
 /** A place among the sections that depends on the server's name alone, not on which was registered first. */
-function sectionOrder(ctx: Context, serverName: string): number {
-  // Hosts after 0.1.0-rc.8 name the places of well-known sections.
-  const prompt = ctx.systemPrompt as { getSectionOrder?: (name: string) => number | undefined }
-  const base = prompt.getSectionOrder?.('MCP_SERVERS') ?? SECTION_ORDER
+function sectionOrder(systemPrompt: SystemPrompt, serverName: string): number {
+  const named = isLater(systemPrompt) ? systemPrompt.getSectionOrder('MCP_SERVERS') : undefined
+  const base = named ?? SECTION_ORDER
   const digest = createHash('sha256').update(serverName).digest()
   return base + (digest.readUIntBE(0, 6) + 1) / 2 ** 49
 }
@@ -97,14 +107,16 @@ export class InstructionsSection {
     const text = this.#text
     if (this.#prompt === undefined || text === undefined) return
     const { systemPrompt } = this.#prompt
+    const name = `mcp-client:instructions:${this.#serverName}`
+    const order = sectionOrder(systemPrompt, this.#serverName)
+    if (isLater(systemPrompt)) {
+      this.#withdraw = systemPrompt.section({ name, order, text, interpolate: false })
+      return
+    }
     // A substituted value is not scanned for braces again, while a section's own text is.
     const variable = `mcp_instructions_${Buffer.from(this.#serverName).toString('hex')}`
     const forget = systemPrompt.variable(variable, () => text)
-    const remove = systemPrompt.section({
-      name: `mcp-client:instructions:${this.#serverName}`,
-      order: sectionOrder(this.#prompt, this.#serverName),
-      text: `{{${variable}}}`,
-    })
+    const remove = systemPrompt.section({ name, order, text: `{{${variable}}}` })
     this.#withdraw = () => {
       remove()
       forget()

@@ -10,9 +10,6 @@ import { publicToolName } from './naming.ts'
 /** Tools by public name, in the order of the server's list. */
 export type Catalog = ReadonlyMap<string, Tool>
 
-/** Tools that one server may list. */
-export const MAX_TOOLS = 20_000
-
 /** Thrown when a server's list cannot be a catalog. */
 export class CatalogError extends Error {
   override readonly name = 'CatalogError'
@@ -22,12 +19,9 @@ export class CatalogError extends Error {
  * Make the catalog of a server's list.
  *
  * @throws {CatalogError} when a name stands in the list twice, which the specification forbids (server/tools,
- *   tool names), or the list is longer than {@link MAX_TOOLS}.
+ *   tool names).
  */
 export function buildCatalog(serverName: string, tools: readonly Tool[]): Catalog {
-  if (tools.length > MAX_TOOLS) {
-    throw new CatalogError(`the server lists ${tools.length} tools; at most ${MAX_TOOLS} are accepted`)
-  }
   const catalog = new Map<string, Tool>()
   for (const tool of tools) {
     const name = publicToolName(serverName, tool.name)

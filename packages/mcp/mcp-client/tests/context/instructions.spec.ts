@@ -2,6 +2,7 @@
 import { Context } from '@deepseek-ai/cordis'
 import SystemPrompt, { renderPrompt } from '@deepseek-ai/dsh-system-prompt'
 import ToolRuntime from '@deepseek-ai/dsh-tools'
+import { LaterSystemPrompt } from '@dsh-mcp/host'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { checkInstructions, InstructionsSection, instructionsText } from '../../src/context/instructions.ts'
@@ -213,16 +214,28 @@ describe('the sections of several servers', () => {
   })
 
   it('stand where a host says, which names the places of well-known sections', async () => {
-    class LaterSystemPrompt extends SystemPrompt {
-      getSectionOrder(name: string): number | undefined {
-        return name === 'MCP_SERVERS' ? 50 : undefined
-      }
-    }
     const ctx = new Context()
     onTestFinished(() => ctx.fiber.dispose())
     await ctx.plugin(LaterSystemPrompt, { includeHarnessIdentity: false })
-    ctx.systemPrompt.section({ name: 'before', order: 49, text: 'before' })
-    ctx.systemPrompt.section({ name: 'after', order: 51, text: 'after' })
+    ctx.systemPrompt.section({ name: 'before', order: 119, text: 'before' })
+    ctx.systemPrompt.section({ name: 'after', order: 121, text: 'after' })
+    const section = await sectionIn(ctx, 'one')
+    section.publish('{{literal}}')
+    const text = async () => renderPrompt(await ctx.systemPrompt.assemble())
+    expect(await text()).toBe(`before\n\n${framed('{{literal}}')}\n\nafter`)
+    section.publish(undefined)
+    expect(await text()).toBe('before\n\nafter')
+  })
+
+  it('stand at the end of the tool guidance where a host names places, but not this one', async () => {
+    class OtherSystemPrompt extends LaterSystemPrompt {
+      override getSectionOrder(): undefined {}
+    }
+    const ctx = new Context()
+    onTestFinished(() => ctx.fiber.dispose())
+    await ctx.plugin(OtherSystemPrompt, { includeHarnessIdentity: false })
+    ctx.systemPrompt.section({ name: 'before', order: 180, text: 'before' })
+    ctx.systemPrompt.section({ name: 'after', order: 182, text: 'after' })
     await published(ctx, 'one', '{{literal}}')
     const text = renderPrompt(await ctx.systemPrompt.assemble())
     expect(text).toBe(`before\n\n${framed('{{literal}}')}\n\nafter`)

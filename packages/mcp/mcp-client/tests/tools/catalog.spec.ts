@@ -1,6 +1,6 @@
 import type { Tool } from '@modelcontextprotocol/client'
 import { describe, expect, it } from 'vitest'
-import { buildCatalog, CatalogError, MAX_TOOLS } from '../../src/tools/catalog.ts'
+import { buildCatalog, CatalogError } from '../../src/tools/catalog.ts'
 
 const tool = (name: string): Tool => ({ name, inputSchema: { type: 'object' } })
 
@@ -22,13 +22,5 @@ describe('a catalog', () => {
     const twice = () => buildCatalog('web', [tool('a'), tool('x\n\u202ey'), tool('b'), tool('x\n\u202ey')])
     expect(twice).toThrow(CatalogError)
     expect(twice).toThrow('the server lists the tool "x\\\\n\\\\u{202e}y" twice, so its list is invalid')
-  })
-
-  it('takes as many tools as the limit says, and not one more', () => {
-    const tools = Array.from({ length: MAX_TOOLS }, (_, index) => tool(`t${index}`))
-    expect(buildCatalog('web', tools).size).toBe(MAX_TOOLS)
-    expect(() => buildCatalog('web', [...tools, tool('more')])).toThrow(
-      'the server lists 20001 tools; at most 20000 are accepted',
-    )
   })
 })

@@ -1,5 +1,4 @@
 import type { ImageAttachmentRef } from '@deepseek-ai/dsh-attachment'
-import type { ContentBlock } from '@deepseek-ai/dsh-llm'
 import { visibleText } from '@deepseek-ai/dsh-mcp-text'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -22,7 +21,7 @@ async function textOf(result: McpResult): Promise<string> {
   const { text: content } = await project(result, outcomes)
   expect(projectNow(result)).toEqual(content)
   expect(content).toHaveLength(1)
-  return (content[0] as ContentBlock & { type: 'text' }).text
+  return content[0].text
 }
 
 describe('what a model reads of a result', () => {
