@@ -91,10 +91,10 @@ export class Supervisor {
    */
   async use<Result>(send: (generation: Generation) => Promise<Result>, signal: AbortSignal): Promise<Result> {
     try {
-      return await this.#send(await this.#live(signal), send, signal)
+      return await this.#send(send, signal)
     } catch (error) {
       if (!(error instanceof ConnectionFailure && error.isSessionLost)) throw error
-      return await this.#send(await this.#live(signal), send, signal)
+      return await this.#send(send, signal)
     }
   }
 
@@ -221,21 +221,21 @@ export class Supervisor {
     this.#publish()
   }
 
-  /** The live generation. A session that is being replaced is waited for, but not longer than a call may take. */
-  async #live(signal: AbortSignal): Promise<Generation> {
-    if (this.#state?.kind === 'connecting' && this.#state.cause === 'session-lost') {
-      await waitAtMost(this.#parts.callTimeoutMs, signal, this.#state.settled)
-      signal.throwIfAborted()
-    }
+  get #live(): Generation {
     if (this.#state?.kind === 'connected') return this.#state.generation
     throw unavailableError(this.#parts.serverName, this.#state, this.#parts.policy)
   }
 
+  /** A session that is being replaced is waited for, but not longer than a call may take. */
   async #send<Result>(
-    generation: Generation,
     send: (generation: Generation) => Promise<Result>,
     signal: AbortSignal,
   ): Promise<Result> {
+    if (this.#state?.kind === 'connecting' && this.#state.cause === 'session-lost') {
+      await waitAtMost(this.#parts.callTimeoutMs, signal, this.#state.settled)
+      signal.throwIfAborted()
+    }
+    const generation = this.#live
     try {
       const result = await send(generation)
       generation.hasServed = true

@@ -15,7 +15,7 @@ import { McpCallError } from './errors.ts'
 import { admitImages } from './images.ts'
 import { modelSchema, modelText } from './model-schema.ts'
 import { outputContract, type OutputContract } from './output-schema.ts'
-import { imagesOf, project, projectNow, type Projection, type Silence } from './projection.ts'
+import { imagesOf, isBrief, project, projectNow, type Projection, type Silence } from './projection.ts'
 import { InvalidResultError, readResult, type McpResult } from './result.ts'
 
 /** One upstream tool, and how to call it. */
@@ -46,7 +46,7 @@ export interface McpToolOptions {
   call(args: Record<string, unknown>, exec: ToolRunContext): Promise<unknown>
 }
 
-/** A call's value and its projection, until the registry asks for them. */
+/** A call's value and its projection, until the registry asks for them; a brief value needs none beforehand. */
 interface Settled extends Projection {
   readonly value: McpResult
 }
@@ -97,6 +97,7 @@ export function createMcpToolDefinition(ctx: Context, options: McpToolOptions): 
       const isObject = isKey(args) && !Array.isArray(args)
       const raw = await options.call(isObject ? (args as Record<string, unknown>) : {}, exec)
       const value = await readSuccess(options.rawName ?? name, contract, raw)
+      if (isBrief(value)) return value
       const projection = await project(value, await admitImages(ctx, exec, imagesOf(value)))
       const settled = { value, ...projection }
       settledByExecution.set(exec, settled)
@@ -106,9 +107,11 @@ export function createMcpToolDefinition(ctx: Context, options: McpToolOptions): 
     output: {
       schema: contract.schema,
       render(args, value) {
+        const result = value as unknown as McpResult
+        if (isBrief(result)) return projectNow(result)
         const settled = isKey(args) ? settledByArguments.get(args) : undefined
         const isIt = settled !== undefined && isDeepStrictEqual(settled.value, value)
-        const content = isIt ? settled.text : projectNow(value as unknown as McpResult)
+        const content = isIt ? settled.text : projectNow(result)
         rendered.set(value as object, content)
         return content
       },
@@ -136,10 +139,13 @@ async function readSuccess(rawName: string, contract: OutputContract, raw: unkno
       cause,
     })
   }
-  const { result, isError } = await readResult(raw).catch((error: unknown) => {
-    if (error instanceof InvalidResultError) throw invalid(error.message, error)
-    throw error
-  })
+  let read: Awaited<ReturnType<typeof readResult>>
+  try {
+    read = await readResult(raw)
+  } catch (error) {
+    throw error instanceof InvalidResultError ? invalid(error.message, error) : error
+  }
+  const { result, isError } = read
   if (isError) throw new McpCallError(await describeFailure(result), 'MCP_TOOL_ERROR')
   const violation = contract.check(result.structuredContent)
   if (violation !== undefined) throw invalid(violation)

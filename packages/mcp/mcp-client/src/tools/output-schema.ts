@@ -72,16 +72,13 @@ function withoutMarks(schema: Record<string, unknown>): Record<string, unknown> 
   return Object.fromEntries(Object.entries(schema).filter(([key]) => !isMark(key)))
 }
 
-/** The content of every result. One object for all tools: a server may list thousands. */
+/**
+ * The content of every result. One object for all tools: a server may list thousands. The blocks were checked when
+ * the result was read; the host would go through each of them again for every level that this named.
+ */
 const CONTENT: JsonSchemaNode = {
   type: 'array',
   description: 'MCP content blocks: { type: "text", text }, { type: "image", data, mimeType }, …',
-  items: {
-    type: 'object',
-    properties: { type: { type: 'string' } },
-    required: ['type'],
-    additionalProperties: true,
-  },
 }
 
 /** The contract of a tool without an output schema: structured content is optional, and any JSON. */

@@ -26,6 +26,10 @@ const SILENT_SUCCESS: Silence = {
   notForAssistant: 'The tool returned content for the user only; there is nothing in it for you.',
 }
 
+/** What a brief result has at most: blocks, and characters in each. */
+const BRIEF_BLOCKS = 16
+const BRIEF_LENGTH = 2048
+
 type TextBlock = ContentBlock & { type: 'text' }
 
 /** A result in both forms that it can stand in a conversation. */
@@ -80,6 +84,15 @@ export async function project(
   }
   showLines()
   return { text: [textBlock(lines)], native: images > 0 ? native : undefined }
+}
+
+/** Whether a result is nothing but a little text, as most are: {@link projectNow} is then all that it takes. */
+export function isBrief({ content, structuredContent }: McpResult): boolean {
+  return (
+    structuredContent === undefined &&
+    content.length <= BRIEF_BLOCKS &&
+    content.every((block) => block.type === 'text' && (block as TextContent).text.length <= BRIEF_LENGTH)
+  )
 }
 
 /** Project a result at once, each image as a line without a reason: for a value that came about after the call. */

@@ -67,10 +67,8 @@ export async function readResult(raw: unknown): Promise<{ result: McpResult; isE
   const content = raw['content'] ?? (structuredContent !== undefined || isError ? [] : undefined)
   if (!Array.isArray(content)) throw new InvalidResultError('content is not a list of blocks')
   const blocks: readonly unknown[] = content
-  const result = await toJson({
-    content: blocks,
-    ...(structuredContent !== undefined && { structuredContent }),
-  })
+  const written = { content: blocks, ...(structuredContent !== undefined && { structuredContent }) }
+  const result = (await isLossless(written)) ? written : toJson(written)
   for (const [index, block] of result.content.entries()) checkBlock(block, `content[${index}]`)
   return { result: result as McpResult, isError }
 }
@@ -101,12 +99,8 @@ export function isRecord(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/**
- * The value itself when it is lossless JSON, as everything that came over a wire is, but for the number `-0`; else
- * its JSON form.
- */
-async function toJson<Value>(value: Value): Promise<Value> {
-  if (await isLossless(value)) return value
+/** The JSON form of a value that is not lossless JSON, as everything that came over a wire is, but for the number `-0`. */
+function toJson<Value>(value: Value): Value {
   try {
     return JSON.parse(JSON.stringify(value, refuseNonFinite)) as Value
   } catch (error) {

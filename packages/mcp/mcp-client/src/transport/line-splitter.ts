@@ -34,7 +34,7 @@ export class LineSplitter {
       this.#release()
       start = end + 1
     }
-    this.#hold(chunk.subarray(start))
+    if (start < chunk.length) this.#hold(chunk.subarray(start))
   }
 
   /** Report what is left as a last line, when the stream ends without a line feed. */

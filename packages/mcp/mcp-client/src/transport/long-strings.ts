@@ -141,6 +141,9 @@ export class StringLifter {
 
   /** Take what arrived. Returns what is passed on, which may be nothing yet. */
   push(chunk: Buffer): Buffer {
+    const isFewWholeLines =
+      this.#lineBytes === 0 && chunk.length < this.#limits.largeMessage && chunk.at(-1) === LF
+    if (isFewWholeLines) return chunk
     let start = 0
     for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, start)) {
       this.#add(chunk.subarray(start, end))

@@ -17,7 +17,8 @@ import type { Readable } from 'node:stream'
 import { scrubbedParentEnv } from '@deepseek-ai/dsh-subprocess'
 import { visibleLine } from '@deepseek-ai/dsh-mcp-text'
 import {
-  deserializeMessage,
+  isJSONRPCResultResponse,
+  parseJSONRPCMessage,
   SdkError,
   SdkErrorCode,
   serializeMessage,
@@ -179,8 +180,9 @@ export class StdioTransport implements ServerTransport {
     const lifter = new StringLifter(this.#strings)
     const read = (chunk: Buffer) => {
       const within = bytesWithin(chunk, lifter.lineBytes, maxMessageBytes)
-      lines.push(lifter.push(chunk.subarray(0, within)))
-      if (within < chunk.length) overflow()
+      const isWhole = within === chunk.length
+      lines.push(lifter.push(isWhole ? chunk : chunk.subarray(0, within)))
+      if (!isWhole) overflow()
     }
     const report = (error: Error) => this.onerror?.(error)
     child.stdin?.on('error', (error) => {
@@ -216,7 +218,7 @@ export class StdioTransport implements ServerTransport {
     if (text.trim() === '' || this.#isOver) return
     let message: JSONRPCMessage
     try {
-      message = deserializeMessage(text)
+      message = parseMessage(text)
       this.#strings.restore(message)
     } catch {
       if (this.#heardNoise) return
@@ -281,6 +283,12 @@ export class StdioTransport implements ServerTransport {
       { cause: error },
     )
   }
+}
+
+/** Most messages are results, for which the check of all kinds would try every other one first. */
+function parseMessage(text: string): JSONRPCMessage {
+  const message: unknown = JSON.parse(text)
+  return isJSONRPCResultResponse(message) ? message : parseJSONRPCMessage(message)
 }
 
 function isFolder(path: string): boolean {

@@ -71,7 +71,7 @@ export const call: Benchmark = async ({ rounds = 60 }) => {
   async function measure(clock: Clock): Promise<Samples<'ours' | 'reference' | 'upstream'>> {
     const contenders = {
       ours: () => perCall(clock, () => own.call('echo', ARGUMENTS)),
-      reference: () => perCall(clock, () => ours.host.call('plain', ARGUMENTS)),
+      reference: () => perCall(clock, async () => ours.host.text(await ours.host.call('plain', ARGUMENTS))),
       upstream: () => perCall(clock, () => published.call('echo', ARGUMENTS)),
     }
     return await interleave(contenders, { rounds, warmup: 20 })
