@@ -1,22 +1,16 @@
 /**
- * `pnpm bench [name…] [--json] [--check] [--rounds N]`: what this client costs on top of the SDK, next to what the
- * published client costs.
- *
- * Every benchmark, or those that are named. Prints one table, or with `--json` one JSON object. Exits 0 whatever
- * was measured; with `--check`, 1 when a target was missed beyond doubt. A benchmark that could not be run is an
- * exit of 1, too, but does not keep the others from being reported; wrong usage is 2.
+ * `pnpm bench`: what this client costs on top of the SDK, next to what the published client costs. Each benchmark
+ * runs in a process of its own; one that cannot be run does not keep the others from being reported.
  */
 
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { availableParallelism, loadavg } from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
+import { helpText, readArguments, UsageError, type Arguments } from './arguments.ts'
 import { judge, renderReport, type Finding } from './report.ts'
 import { ROWS, type BenchmarkName } from './rows.ts'
 import type { WorkerAnswer, WorkerRequest } from './worker.ts'
-
-const NAMES = [...new Set(ROWS.map(({ benchmark }) => benchmark))]
 
 const NOTE = `
 The contenders took turns. A ratio compares their medians; in parentheses is where nine of ten repetitions would put
@@ -41,30 +35,27 @@ async function measure(name: BenchmarkName, rounds: number | undefined): Promise
   return ROWS.filter(({ benchmark }) => benchmark === name).map((row) => judge(row, measured[row.id]!))
 }
 
-function refuse(reason: string): never {
-  process.stderr.write(`${reason}\n`)
-  process.exit(2)
+function readCommandLine(): Arguments {
+  try {
+    return readArguments(process.argv.slice(2))
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    process.stderr.write(`${error.message}\n`)
+    process.exit(2)
+  }
 }
 
-const { values, positionals } = parseArgs({
-  options: {
-    json: { type: 'boolean', default: false },
-    check: { type: 'boolean', default: false },
-    rounds: { type: 'string' },
-  },
-  allowPositionals: true,
-})
-const unknown = positionals.filter((name) => !NAMES.some((known) => known === name))
-if (unknown.length > 0) refuse(`no benchmark ${unknown.join(', ')}; there are ${NAMES.join(', ')}`)
-const rounds = values.rounds === undefined ? undefined : Number(values.rounds)
-if (rounds !== undefined && !(Number.isInteger(rounds) && rounds > 0))
-  refuse('--rounds takes a whole number from 1')
+const { names, rounds, json, check, help } = readCommandLine()
+if (help) {
+  console.log(helpText())
+  process.exit()
+}
 
 const load = () => loadavg()[0]!
 const before = load()
 const findings: Finding[] = []
-for (const name of NAMES.filter((known) => positionals.length === 0 || positionals.includes(known))) {
-  process.stderr.write(`${name} …\n`)
+for (const [index, name] of names.entries()) {
+  process.stderr.write(`${index + 1} of ${names.length}: ${name} …\n`)
   findings.push(...(await measure(name, rounds)))
 }
 const machine = {
@@ -75,7 +66,7 @@ const machine = {
   load: [before, load()].map((value) => Number(value.toFixed(1))),
 }
 
-if (values.json) {
+if (json) {
   console.log(JSON.stringify({ ...machine, findings }, undefined, 2))
 } else {
   const { date, node, platform, cores } = machine
@@ -83,4 +74,4 @@ if (values.json) {
   console.log(renderReport(findings))
   console.log(NOTE)
 }
-if (values.check && findings.some(({ verdict }) => verdict === 'over')) process.exitCode = 1
+if (check && findings.some(({ verdict }) => verdict === 'over')) process.exitCode = 1
