@@ -13,6 +13,7 @@ import { findLoading, findProblems, type Loading, type Problem } from './composi
 import { Servers } from './composition/servers.ts'
 import { moduleUrl, type TreeConfig } from './composition/tree.ts'
 import { CommandError } from './exit.ts'
+import { fileReason } from './file-error.ts'
 
 /** Id of the row that mounts the file. */
 const ROOT_ID = 'composition'
@@ -47,13 +48,9 @@ async function checkReadable(path: string): Promise<void> {
   try {
     await readFile(path)
   } catch (error) {
-    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT'
-    const reason = isMissing
-      ? 'there is no such file; create it, or name another one with --config PATH'
-      : (error as Error).message
     throw new CommandError(
       'unusable',
-      `cannot read the composition ${visibleLine(path)}: ${visibleLine(reason)}`,
+      `cannot read the composition ${visibleLine(path)}: ${visibleLine(fileReason(error))}; name a file with --config PATH`,
     )
   }
 }

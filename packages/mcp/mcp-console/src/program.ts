@@ -76,7 +76,8 @@ export async function main(argv: readonly string[], around: Surroundings): Promi
 function usageError(error: CommanderError, complaints: readonly string[]): CommandError | undefined {
   if (error.exitCode === 0) return undefined
   // Without a command, the complaint is the whole help.
-  const complaint = error.code === 'commander.help' ? 'there is no command' : complaints.join(' ')
+  const complaint =
+    error.code === 'commander.help' ? 'there is no command, like run or status' : complaints.join(' ')
   const line = complaint.replaceAll(/^error: |\.?\s*$/g, '').replaceAll(/\s+/g, ' ')
   return new CommandError('unusable', `${line}; dsh-mcp --help shows the commands`)
 }

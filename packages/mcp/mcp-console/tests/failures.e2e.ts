@@ -31,7 +31,9 @@ describe('the command line', () => {
     ['nope', 'ARGS is not JSON'],
     ['[1]', 'ARGS is a list, not an object'],
     ['null', 'ARGS is null, not an object'],
-    ['@missing.json', 'cannot read missing.json'],
+    ['@missing.json', 'cannot read missing.json: there is no such file or folder; arguments'],
+    ['@.', 'cannot read .: it is a folder; arguments'],
+    ['@', '@ is followed by the name of a file; arguments'],
   ])('the arguments %s are refused before anything starts', async (written, reason) => {
     await using composition = await compose([good])
     const { code, value } = await runJson(['call', 'mcp__good__echo', written], { cwd: composition.folder })
@@ -47,7 +49,37 @@ describe('the command line', () => {
       'error: there is no tool mcp__good__ecoh (did you mean mcp__good__echo?); `dsh-mcp tools good` lists what there is',
     ])
     expect(errors((await call('echo')).stderr)[0]).toContain('did you mean mcp__good__echo?')
-    expect(errors((await call('mcp__god__echo')).stderr)[0]).toContain('did you mean mcp__good__echo?')
+    expect(errors((await call('mcp__god__echo')).stderr)).toEqual([
+      'error: cordis.yml has no server god for the tool mcp__god__echo (did you mean good?); its servers are good',
+    ])
+  })
+
+  it('a tool of a row that cannot be loaded is told with that row', async () => {
+    await using composition = await compose([good, { id: 'absent', name: './absent.mjs' }])
+    const { code, stderr } = await run(['call', 'mcp__absent__echo'], { cwd: composition.folder })
+    expect(code).toBe(2)
+    expect(errors(stderr)).toEqual([
+      expect.stringMatching(/^error: row "absent" \(\.\/absent\.mjs\): cannot be loaded: /),
+      'error: cordis.yml has no server absent for the tool mcp__absent__echo; its servers are good',
+    ])
+  })
+
+  it('a folder that cannot be made is refused before the call', async () => {
+    await using composition = await compose([good])
+    const args = ['call', 'mcp__good__echo', '{"message":"hi"}', '--save', 'cordis.yml']
+    const { code, value } = await runJson(args, { cwd: composition.folder })
+    const error = 'cannot save to cordis.yml: there is a file of this name'
+    expect({ code, value }).toEqual({ code: 2, value: { error } })
+  })
+
+  it.runIf(process.platform === 'linux')('a result is shown although it cannot be saved', async () => {
+    await using composition = await compose([good])
+    // A folder that exists and takes no file, whoever asks.
+    const args = ['call', 'mcp__good__image', '{}', '--save', '/proc/self']
+    const { code, stdout, stderr } = await run(args, { cwd: composition.folder })
+    expect(code).toBe(1)
+    expect(stdout).toContain('image/png')
+    expect(errors(stderr)).toEqual([expect.stringContaining('cannot save to /proc/self: ')])
   })
 
   it('a server that is not there is told with the closest name', async () => {
@@ -77,6 +109,22 @@ describe('the command line', () => {
 })
 
 describe('the composition', () => {
+  it('is named when the time is over before it is loaded', async () => {
+    await using composition = await compose([good])
+    for (const command of [['status'], ['run'], ['tools'], ['prompt'], ['call', 'mcp__good__echo']]) {
+      const { code, value } = await runJson([...command, '--timeout', '1'], { cwd: composition.folder })
+      const error = 'cordis.yml was not loaded within 1 ms; --timeout MS waits longer'
+      expect({ command, code, value }).toEqual({ command, code: 1, value: { error } })
+    }
+  })
+
+  it('is asked for when it is a folder', async () => {
+    await using composition = await compose([])
+    const { code, value } = await runJson(['status', '--config', '.'], { cwd: composition.folder })
+    const error = expect.stringMatching(/: it is a folder; name a file with --config PATH$/) as string
+    expect({ code, value }).toEqual({ code: 2, value: { error } })
+  })
+
   it('is asked for when it is not there', async () => {
     await using composition = await compose([])
     const { code, value } = await runJson(['status', '--config', 'other.yml'], { cwd: composition.folder })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { readArguments } from '../src/commands/arguments.ts'
-import { saveBinaries } from '../src/commands/save.ts'
+import { prepareFolder, saveBinaries } from '../src/commands/save.ts'
 import { CommandError, exitCode, outcomeOf, worst } from '../src/exit.ts'
 import { Output, wantsColor, type Sink } from '../src/output.ts'
 import { waitFor } from '../src/wait.ts'
@@ -56,6 +56,7 @@ describe('saved files', () => {
       blob('x://a/%2e%2e%2fb c.txt?d', 'no/such-type'),
       { type: 'resource', resource: { uri: 'x://text', text: 'not saved' } },
     ]
+    await prepareFolder(join(folder, 'new'))
     const saved = await saveBinaries({ content }, join(folder, 'new'))
     expect(await readdir(join(folder, 'new'))).toEqual(['01.jpg', '02-passwd.pdf', '03.bin', '04-d.bin'])
     expect(saved.map(({ bytes }) => bytes)).toEqual([4, 4, 4, 4])
@@ -79,7 +80,11 @@ describe('saved files', () => {
   it('that cannot be written are told', async () => {
     const file = join(folder, 'file')
     await writeFile(file, '')
-    await expect(saveBinaries({ content: [] }, file)).rejects.toMatchObject({ outcome: 'unusable' })
+    await expect(prepareFolder(file)).rejects.toMatchObject({ outcome: 'unusable' })
+    const content = [{ type: 'image', mimeType: 'image/png', data }]
+    await expect(saveBinaries({ content }, file)).rejects.toThrow(
+      /^cannot save to .*file: a part of the path/,
+    )
   })
 })
 

@@ -220,7 +220,7 @@ describe('a cancelled call', () => {
   })
 
   it('does not wait longer than a call may take', async () => {
-    const { fixture, on } = await connected({}, { toolCallTimeoutMs: 300 })
+    const { fixture, on } = await connected({}, { toolCallTimeoutMs: 1500 })
     fixture.toolbox.holdRequests('tools/list')
     fixture.forgetSessions()
     const answer = await on.call('mcp__one__echo', { message: 'hi' })

@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { visibleLine } from '@deepseek-ai/dsh-mcp-text'
 import { CommandError } from '../exit.ts'
+import { fileReason } from '../file-error.ts'
 
 /**
  * Read the arguments.
@@ -35,10 +36,11 @@ export async function readArguments(
 async function readSource(written: string, source: string, stdin: Readable): Promise<string> {
   if (written === '-') return await text(stdin)
   if (!written.startsWith('@')) return written
+  if (written === '@') throw refusal('@ is followed by the name of a file')
   try {
     return await readFile(written.slice(1), 'utf8')
   } catch (error) {
-    throw refusal(`cannot read ${source}: ${(error as Error).message}`)
+    throw refusal(`cannot read ${source}: ${fileReason(error)}`)
   }
 }
 

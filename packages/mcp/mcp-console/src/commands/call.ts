@@ -1,12 +1,22 @@
 /** `dsh-mcp call TOOL [ARGS]`: one call, shown as the model would read it. */
 import type { Readable } from 'node:stream'
 import { visibleLine } from '@deepseek-ai/dsh-mcp-text'
+import type { ToolExecutionResult } from '@deepseek-ai/dsh-tools'
 import { CommandError, type Outcome } from '../exit.ts'
+import type { Output } from '../output.ts'
 import { byteCount, renderContent } from '../render/content.ts'
 import { didYouMean } from '../render/suggest.ts'
+import { errorLine } from '../render/text.ts'
 import { readArguments } from './arguments.ts'
-import { saveBinaries } from './save.ts'
-import { inSession, printProblems, requireServer, type Common, type Session } from './session.ts'
+import { prepareFolder, saveBinaries } from './save.ts'
+import {
+  inSession,
+  printProblems,
+  problemsBesideServers,
+  requireServer,
+  type Common,
+  type Session,
+} from './session.ts'
 import { callTool, registry, requireModel, type ModelRoute } from './tool-call.ts'
 import { serverOf } from './tools.ts'
 
@@ -27,6 +37,7 @@ export interface CallOptions extends Common {
 export async function call(options: CallOptions): Promise<Outcome> {
   const { tool, output } = options
   const args = await readArguments(options.args, options.stdin)
+  if (options.saveTo !== undefined) await prepareFolder(options.saveTo)
   // The name says which server it takes; the others need not start.
   const isWanted = tool.startsWith('mcp__')
     ? (server: string) => serverOf(tool, [server]) !== null
@@ -40,16 +51,26 @@ export async function call(options: CallOptions): Promise<Outcome> {
       what: `the call of ${tool}`,
       reader: options.reader,
     })
-    const saved = options.saveTo === undefined ? [] : await saveBinaries(result.value, options.saveTo)
-    for (const { path, bytes } of saved)
-      output.note(`${byteCount(bytes)} written to ${visibleLine(path, 400)}`)
-    if (options.saveTo !== undefined && saved.length === 0)
-      output.note('the result has no binary block to save')
     const { isError, content, value = null } = result
     if (options.json) output.json({ isError, content, value })
     else output.result(renderContent(content))
-    return isError ? 'failed' : 'ok'
+    const isSaved = options.saveTo === undefined || (await save(output, result, options.saveTo))
+    return isError || !isSaved ? 'failed' : 'ok'
   })
+}
+
+/** Whether everything could be saved. The call is over by then, so that its result was shown in any case. */
+async function save(output: Output, { value }: ToolExecutionResult, folder: string): Promise<boolean> {
+  try {
+    const saved = await saveBinaries(value, folder)
+    for (const { path, bytes } of saved)
+      output.note(`${byteCount(bytes)} written to ${visibleLine(path, 400)}`)
+    if (saved.length === 0) output.note('the result has no binary block to save')
+    return true
+  } catch (error) {
+    output.error(errorLine(error))
+    return false
+  }
 }
 
 /** @throws {CommandError} with the reason why the tool is not there. */
@@ -61,12 +82,13 @@ async function requireTool(session: Session, tool: string): Promise<void> {
   if (server !== null) requireServer(session, server)
   const named = /^mcp__(.+?)__/.exec(tool)?.[1]
   if (server === null && named !== undefined) {
+    printProblems(session.output, problemsBesideServers(session))
     const choice =
       servers.names.length === 0 ? 'it configures no server' : `its servers are ${servers.names.join(', ')}`
-    const prefixes = servers.names.map((name) => `mcp__${name}__${tool.slice(`mcp__${named}__`.length)}`)
+    // None of the servers was started for this, so that nothing is known of their tools.
     throw new CommandError(
       'unusable',
-      `${file} has no server for the tool ${shown}${didYouMean(tool, prefixes)}; ${choice}`,
+      `${file} has no server ${visibleLine(named, 40)} for the tool ${shown}${didYouMean(named, servers.names)}; ${choice}`,
     )
   }
   printProblems(session.output, session.problems)

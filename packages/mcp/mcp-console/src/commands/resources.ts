@@ -4,9 +4,10 @@ import { visibleLine, visibleText } from '@deepseek-ai/dsh-mcp-text'
 import type { JsonValue } from '@deepseek-ai/dsh-tools'
 import type { ServerRow } from '../composition/servers.ts'
 import { CommandError, type Outcome } from '../exit.ts'
+import { fileReason } from '../file-error.ts'
 import { renderTable } from '../render/table.ts'
 import { byteCount } from '../render/content.ts'
-import { inSession, requireServer, type Common, type Session } from './session.ts'
+import { inSession, missingService, requireServer, type Common, type Session } from './session.ts'
 import { callTool, registry } from './tool-call.ts'
 
 const LIST_RESOURCES = 'list_mcp_resources'
@@ -55,10 +56,7 @@ async function request(
   what: string,
 ): Promise<Fields> {
   if (registry(session).get(tool) === undefined) {
-    throw new CommandError(
-      'unusable',
-      `${session.booted.file} mounts no resource service; add a row for @deepseek-ai/dsh-mcp-resources`,
-    )
+    throw missingService(session, 'mounts no resource service', '@deepseek-ai/dsh-mcp-resources')
   }
   const result = await callTool(session, { name: tool, args, what })
   if (result.isError) throw new CommandError('failed', visibleLine(result.error.message, 2000))
@@ -145,7 +143,7 @@ async function save([first]: readonly Fields[], file: string): Promise<number> {
   try {
     await writeFile(file, data)
   } catch (error) {
-    throw new CommandError('unusable', `cannot write ${visibleLine(file)}: ${(error as Error).message}`)
+    throw new CommandError('unusable', `cannot write ${visibleLine(file)}: ${fileReason(error)}`)
   }
   return data.length
 }

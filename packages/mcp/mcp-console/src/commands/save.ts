@@ -5,6 +5,7 @@ import { visibleLine } from '@deepseek-ai/dsh-mcp-text'
 import type { JsonValue } from '@deepseek-ai/dsh-tools'
 import mime from 'mime'
 import { CommandError } from '../exit.ts'
+import { fileReason } from '../file-error.ts'
 
 /** Longest part of a file name that is taken from a URI, in characters. */
 const MAX_STEM_LENGTH = 60
@@ -55,24 +56,36 @@ function fileName({ uri, mimeType }: Binary, index: number): string {
 }
 
 /**
+ * Make the folder, before a call whose result it is for.
+ *
+ * @throws {CommandError} when it cannot be made.
+ */
+export async function prepareFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true }).catch((error: unknown) => Promise.reject(saveError(folder, error)))
+}
+
+/**
  * Save every binary block; an existing file is never overwritten, the new one gets a number instead.
  *
  * @param value - the canonical value of the call.
- * @param folder - created when it does not exist.
+ * @param folder - see {@link prepareFolder}.
  * @throws {CommandError} when a file cannot be written.
  */
 export async function saveBinaries(value: JsonValue | undefined, folder: string): Promise<SavedFile[]> {
   const saved: SavedFile[] = []
   try {
-    await mkdir(folder, { recursive: true })
     for (const [index, binary] of binariesOf(value).entries()) {
       const data = Buffer.from(binary.data, 'base64')
       saved.push({ path: await writeNew(folder, fileName(binary, index), data), bytes: data.length })
     }
   } catch (error) {
-    throw new CommandError('unusable', `cannot save to ${visibleLine(folder)}: ${(error as Error).message}`)
+    throw saveError(folder, error)
   }
   return saved
+}
+
+function saveError(folder: string, error: unknown): CommandError {
+  return new CommandError('unusable', `cannot save to ${visibleLine(folder)}: ${fileReason(error)}`)
 }
 
 async function writeNew(folder: string, name: string, data: Buffer): Promise<string> {

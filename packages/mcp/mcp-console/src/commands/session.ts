@@ -34,6 +34,8 @@ export interface Session extends Common {
   readonly booted: Booted
   /** Rows that are not running as they should. */
   readonly problems: readonly Problem[]
+  /** The time within which the composition did not settle, in ms; `undefined` when it did. */
+  readonly overrunMs: number | undefined
   /** When everything has to be over, as `performance.now()`; `undefined` without `--timeout`. */
   readonly deadline: number | undefined
   /** The status table, with what is known to be wrong. */
@@ -71,6 +73,8 @@ export async function inSession(
       },
     })
     if (waited.kind === 'interrupted') return interrupted(common.interrupt)
+    const overrunMs = waited.kind === 'late' ? boundMs : undefined
+    if (overrunMs !== undefined && booted.loading().isFile) throw notLoaded(booted.file, overrunMs)
     const problems = [...(await booted.problems()), ...unfinished(booted, boundMs)]
     const fatal = problems.find(({ row }) => row === booted.file)
     if (fatal !== undefined) throw new CommandError('unusable', `${fatal.row}: ${fatal.message}`)
@@ -78,15 +82,30 @@ export async function inSession(
       ...common,
       booted,
       problems,
+      overrunMs,
       deadline,
       rows: () => {
         const rows = booted.servers.rows(problems)
-        return waited.kind === 'late' ? rows.map((row) => explainLate(row, boundMs)) : rows
+        return overrunMs === undefined ? rows : rows.map((row) => explainLate(row, overrunMs))
       },
     })
   } finally {
     await end(booted, common.output)
   }
+}
+
+function notLoaded(file: string, boundMs: number): CommandError {
+  return new CommandError('failed', `${file} was not loaded within ${boundMs} ms; --timeout MS waits longer`)
+}
+
+/** The error for a service that is not there: no row provides it, or its row has not come so far. */
+export function missingService(
+  { booted, overrunMs }: Session,
+  what: string,
+  packageName: string,
+): CommandError {
+  if (overrunMs !== undefined) return notLoaded(booted.file, overrunMs)
+  return new CommandError('unusable', `${booted.file} ${what}; add a row for ${packageName}`)
 }
 
 /** End the composition; a plugin that never ends is left to the end of the process. */
@@ -144,7 +163,8 @@ export function reportHealth(session: Session): Outcome {
 }
 
 function describeDown(serverName: string, status: string, error: string | null): string {
-  return `server ${JSON.stringify(serverName)} is ${status}${error === null ? '' : `: ${error}`}`
+  const state = status === 'failed' ? 'has failed' : `is ${status}`
+  return `server ${JSON.stringify(serverName)} ${state}${error === null ? '' : `: ${error}`}`
 }
 
 /**

@@ -7,19 +7,16 @@ import type { ToolExecutionInput, ToolExecutionResult } from '@deepseek-ai/dsh-t
 import { CommandError } from '../exit.ts'
 import { errorLine } from '../render/text.ts'
 import { waitFor } from '../wait.ts'
-import { interrupted, type Session } from './session.ts'
+import { interrupted, missingService, type Session } from './session.ts'
 
 /** How long a cancelled call may take to end, in ms, so that its cancellation still reaches the server. */
 const CANCEL_BOUND_MS = 2000
 
 /** The tool registry of a session. */
-export function registry({ booted }: Session) {
-  const tools = booted.ctx.get('tools')
-  if (tools !== undefined) return tools
-  throw new CommandError(
-    'unusable',
-    `${booted.file} has no tool registry; add a row for @deepseek-ai/dsh-tools`,
-  )
+export function registry(session: Session) {
+  const tools = session.booted.ctx.get('tools')
+  if (tools === undefined) throw missingService(session, 'has no tool registry', '@deepseek-ai/dsh-tools')
+  return tools
 }
 
 /** A model of the composition, as a request names it. */
@@ -29,14 +26,11 @@ export interface ModelRoute {
 }
 
 /** @throws {CommandError} when the composition has no such model. */
-export async function requireModel({ booted }: Session, { provider, model }: ModelRoute): Promise<void> {
+export async function requireModel(session: Session, { provider, model }: ModelRoute): Promise<void> {
+  const { booted } = session
   const llm = booted.ctx.get('llm')
-  if (llm === undefined) {
-    throw new CommandError(
-      'unusable',
-      `${booted.file} has no models; add a row for @deepseek-ai/dsh-llm and its provider`,
-    )
-  }
+  if (llm === undefined)
+    throw missingService(session, 'has no models', '@deepseek-ai/dsh-llm and its provider')
   try {
     await llm.resolveModelInfo(provider, model)
   } catch (error) {

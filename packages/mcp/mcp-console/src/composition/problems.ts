@@ -68,18 +68,21 @@ export interface Loading {
   readonly servers: readonly string[]
   /** Other rows, as {@link Problem.row} calls them. */
   readonly others: readonly string[]
+  /** The file itself: none of its rows is known yet. */
+  readonly isFile: boolean
 }
 
 /** What is still loading, in the order of the file. */
 export function findLoading({ loader, rootId }: Rows): Loading {
   const servers: string[] = []
   const others: string[] = []
-  for (const entry of loader.entries()) {
+  const entries = [...loader.entries()]
+  for (const entry of entries) {
     if (entry.id === rootId || !isLoading(entry)) continue
     if (entry.fiber?.runtime?.name === CLIENT_NAME) servers.push(nameOf(entry.fiber))
     else others.push(rowLabel(entry))
   }
-  return { servers, others }
+  return { servers, others, isFile: entries.every(({ id }) => id === rootId) && entries.some(isLoading) }
 }
 
 function isLoading(entry: Entry): boolean {
