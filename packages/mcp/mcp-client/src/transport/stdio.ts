@@ -226,7 +226,12 @@ export class StdioTransport implements ServerTransport {
       this.#options.onNoise(visibleLine(this.#options.redactor.redact(text), 120))
       return
     }
-    this.onmessage?.(message)
+    try {
+      this.onmessage?.(message)
+    } catch (error) {
+      // A message that is nested deep enough takes whoever prints it to the end of the stack.
+      this.onerror?.(error as Error)
+    }
   }
 
   /** One direction is closed at the other end: if the process does not exit now, it is there for nothing. */

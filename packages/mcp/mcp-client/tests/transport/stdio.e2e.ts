@@ -255,6 +255,25 @@ describe('messages', () => {
   })
 })
 
+describe('a message that its handler cannot take', () => {
+  it.each(['result', 'error'])('is reported, and the connection goes on: a deep %s', async (kind) => {
+    const deep = `'{"a":' + '['.repeat(100000) + ']'.repeat(100000) + '}'`
+    const body = kind === 'result' ? deep : `'{"code":-32000,"message":"deep","data":' + ${deep} + '}'`
+    const watched = await run(
+      `${STAY} process.stdout.write('{"jsonrpc":"2.0","id":999,"${kind}":' + ${body} + '}\\n'); say(1)`,
+    )
+    const take = watched.transport.onmessage
+    // What the SDK does with an answer to a request that it does not know.
+    watched.transport.onmessage = (message) => {
+      if ('id' in message && message.id === 999) JSON.stringify(message)
+      take?.(message)
+    }
+    await eventually(() => expect(watched.messages).toMatchObject([{ id: 1 }]))
+    expect(watched.errors).toEqual([expect.stringContaining('call stack')])
+    expect(watched.closes).toBe(0)
+  })
+})
+
 describe('what is not protocol on standard output', () => {
   it('is skipped with one warning that shows a sample', async () => {
     const { messages, noise, closes } = await run(
