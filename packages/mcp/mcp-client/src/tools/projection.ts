@@ -10,7 +10,7 @@ import { visibleText, visibleTextAsync } from '@deepseek-ai/dsh-mcp-text'
 import type { ImageContent, TextContent } from '@modelcontextprotocol/client'
 import { describeImage, isForAssistant, partOf, type Part } from './blocks.ts'
 import type { ImageOutcome } from './images.ts'
-import { jsonText } from './json-text.ts'
+import { jsonText, jsonTextNow } from './json-text.ts'
 import type { McpResult } from './result.ts'
 
 /** What is said where there is nothing to show. */
@@ -99,7 +99,7 @@ export function isBrief({ content, structuredContent }: McpResult): boolean {
 export function projectNow(result: McpResult): [TextBlock] {
   const lines = draft(result, SILENT_SUCCESS).map((part) => {
     if (part.kind === 'image') return describeImage(part.image)
-    return visibleText(part.kind === 'json' ? JSON.stringify(part.value, undefined, 2) : part.text)
+    return visibleText(part.kind === 'json' ? jsonTextNow(part.value) : part.text)
   })
   return [textBlock(lines)]
 }
