@@ -153,7 +153,7 @@ export class Entry {
   /** Say what is wrong with listed tools, but not at every sync again. */
   #reportTools(report: readonly string[]): void {
     const text = report.join('; ')
-    if (text !== this.#reportedTools && text !== '') this.#log.warn('%s', text)
+    if (text !== this.#reportedTools && text !== '') this.#log.warn('%s', this.#redactor.redact(text))
     this.#reportedTools = text
   }
 
@@ -175,14 +175,14 @@ export class Entry {
       const { attempt, nextAttemptAt, failure } = state
       return { ...status, error: failure.message, attempt, nextAttemptAt }
     }
-    if (state.kind === 'connected') return { ...status, ...describeServer(state.generation) }
+    if (state.kind === 'connected') return { ...status, ...this.#describeServer(state.generation) }
     return status
   }
 
   #logState(state: ConnectionState): void {
     switch (state.kind) {
       case 'connected': {
-        const { serverInfo, protocolVersion } = describeServer(state.generation)
+        const { serverInfo, protocolVersion } = this.#describeServer(state.generation)
         const server =
           serverInfo === undefined ? 'a server without a name' : `${serverInfo.name} ${serverInfo.version}`
         this.#log.info('connected to %s (protocol %s), %d tools', server, protocolVersion, this.#tools.size)
@@ -215,20 +215,21 @@ export class Entry {
     if (failure.output.length > 0)
       this.#log.info('its last output on standard error:\n%s', failure.output.join('\n'))
   }
-}
 
-/** What a connected server says about itself, safe to print. */
-function describeServer(generation: Generation): Pick<McpClientStatus, 'protocolVersion' | 'serverInfo'> {
-  const protocolVersion = generation.client.getNegotiatedProtocolVersion()
-  const info = generation.client.getServerVersion()
-  return {
-    ...(protocolVersion !== undefined && { protocolVersion: visibleLine(protocolVersion, 40) }),
-    ...(info !== undefined && {
-      serverInfo: {
-        name: visibleLine(info.name, 100),
-        version: visibleLine(info.version, 40),
-        ...(info.title !== undefined && { title: visibleLine(info.title, 100) }),
-      },
-    }),
+  /** What a connected server says about itself, safe to print. */
+  #describeServer({ client }: Generation): Pick<McpClientStatus, 'protocolVersion' | 'serverInfo'> {
+    const show = (text: string, length: number) => visibleLine(this.#redactor.redact(text), length)
+    const protocolVersion = client.getNegotiatedProtocolVersion()
+    const info = client.getServerVersion()
+    return {
+      ...(protocolVersion !== undefined && { protocolVersion: show(protocolVersion, 40) }),
+      ...(info !== undefined && {
+        serverInfo: {
+          name: show(info.name, 100),
+          version: show(info.version, 40),
+          ...(info.title !== undefined && { title: show(info.title, 100) }),
+        },
+      }),
+    }
   }
 }

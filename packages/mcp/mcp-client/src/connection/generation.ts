@@ -84,7 +84,7 @@ export class Generation {
     this.#parts = parts
     this.#announcements = new Announcements(() => parts.events.onToolsChanged(), this.#life.signal)
     this.client = new Client(clientInfo, { listMaxPages: MAX_LIST_PAGES, ...negotiation.client })
-    this.client.onerror = (error) => this.#parts.events.onError(error)
+    this.client.onerror = (error) => this.#parts.events.onError(withoutMessage(error))
     this.client.setNotificationHandler('notifications/tools/list_changed', () => this.#toolsChanged())
     const { promise, resolve } = Promise.withResolvers<ConnectionFailure>()
     this.ended = promise
@@ -384,6 +384,12 @@ export class Generation {
     })
     await waitAtMost(SUBSCRIBE_BOUND_MS, this.#life.signal, opened)
   }
+}
+
+/** An error of the SDK about a message without that message, which may hold anything: images, secrets, megabytes. */
+function withoutMessage(error: Error): Error {
+  const [what] = /^(?:Received a|Unknown message)[^:]*(?=: )/u.exec(error.message) ?? []
+  return what === undefined ? error : new Error(what)
 }
 
 /**

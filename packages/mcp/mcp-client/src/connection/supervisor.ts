@@ -212,8 +212,9 @@ export class Supervisor {
     }
     this.#outage = plan.outage
     const attempt = this.#outage.failures + 1
-    this.#enter({ kind: 'backoff', attempt, nextAttemptAt: Date.now() + plan.delayMs, failure })
+    // Before it is published, because whoever hears of it may dispose of the entry.
     this.#retryTimer = setTimeout(() => this.#begin('retry'), plan.delayMs).unref()
+    this.#enter({ kind: 'backoff', attempt, nextAttemptAt: Date.now() + plan.delayMs, failure })
   }
 
   #withdraw(): void {

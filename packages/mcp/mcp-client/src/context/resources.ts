@@ -13,6 +13,7 @@ import { ListingError } from '../connection/listing.ts'
 import { ConnectionFailure } from '../diagnostics/failure.ts'
 import { callError, type Caller } from '../tools/call.ts'
 import { McpCallError } from '../tools/errors.ts'
+import { losslessJson } from '../tools/result.ts'
 
 /** Run one resource operation. Without a cursor the SDK collects every page; with one it gets exactly that page. */
 async function send(
@@ -73,7 +74,7 @@ export function createResourceProvider(caller: Caller): McpResourceProvider {
     async request(request: McpResourceRequest, exec: ToolExecution): Promise<JsonValue> {
       try {
         const run = (generation: Generation) => send(generation, request, exec.signal, timeoutMs)
-        return (await supervisor.use(run, exec.signal)) as JsonValue
+        return (await losslessJson(await supervisor.use(run, exec.signal))) as JsonValue
       } catch (error) {
         throw requestError(caller, exec, error)
       }

@@ -13,28 +13,44 @@ import { isRecord } from './result.ts'
 /** The field of a result's `_meta` that leads to its content, on the way through the SDK. */
 const FIELD = 'dsh-mcp-client/content'
 
-/** What is on its way, by the object that stands in that field. */
-const held = new WeakMap<object, readonly unknown[]>()
+/** What is on its way, by the object that stands in that field; `undefined` where the server sent none. */
+const held = new WeakMap<object, readonly unknown[] | undefined>()
+
+/** Fields that a result of `tools/call` does not have, and every other result that matters here has. */
+const OTHER_RESULTS = [
+  'protocolVersion',
+  'supportedVersions',
+  'tools',
+  'resources',
+  'resourceTemplates',
+  'contents',
+]
 
 /** A tool's result as the server sent it. */
-export type RawToolResult = Omit<CallToolResult, 'content'> & { readonly content: readonly unknown[] }
+export type RawToolResult = Omit<CallToolResult, 'content'> & {
+  readonly content: readonly unknown[] | undefined
+}
 
 /**
  * Take the content out of a message, before the SDK sees it; every other message stays as it is. The message is
- * changed, the server's result is not.
+ * changed, the server's result is not. That there is no content is carried along as well: the SDK would make up an
+ * empty one, and so a success.
  */
 export function holdContent(message: JSONRPCMessage): void {
   if (!('result' in message)) return
-  const { content, _meta: meta } = message.result as { content?: unknown; _meta?: unknown }
-  // Only the result of tools/call has a list of this name. A `_meta` that is no object is for the SDK to refuse.
-  if (!Array.isArray(content) || (meta !== undefined && !isRecord(meta))) return
+  const { result } = message
+  const { content, _meta: meta } = result as { content?: unknown; _meta?: unknown }
+  // A `_meta` that is no object is for the SDK to refuse, and so is content that is no list.
+  if (meta !== undefined && !isRecord(meta)) return
+  if (content === undefined ? OTHER_RESULTS.some((field) => field in result) : !Array.isArray(content)) return
   const ticket = {}
-  held.set(ticket, content)
-  message.result = { ...message.result, content: [], _meta: { ...meta, [FIELD]: ticket } }
+  held.set(ticket, content as readonly unknown[] | undefined)
+  message.result = { ...result, content: [], _meta: { ...meta, [FIELD]: ticket } }
 }
 
 /** Put the content back, when the SDK is done with a result. */
 export function releaseContent(result: CallToolResult): RawToolResult {
   const { [FIELD]: ticket, ...meta } = result._meta ?? {}
-  return { ...result, _meta: meta, content: (isRecord(ticket) && held.get(ticket)) || result.content }
+  const isHeld = isRecord(ticket) && held.has(ticket)
+  return { ...result, _meta: meta, content: isHeld ? held.get(ticket) : result.content }
 }

@@ -16,7 +16,7 @@ import { admitImages } from './images.ts'
 import { modelSchema, modelText } from './model-schema.ts'
 import { outputContract, type OutputContract } from './output-schema.ts'
 import { imagesOf, isBrief, project, projectNow, type Projection, type Silence } from './projection.ts'
-import { InvalidResultError, readResult, type McpResult } from './result.ts'
+import { checkContent, InvalidResultError, readResult, type McpResult } from './result.ts'
 
 /** One upstream tool, and how to call it. */
 export interface McpToolOptions {
@@ -108,6 +108,8 @@ export function createMcpToolDefinition(ctx: Context, options: McpToolOptions): 
       schema: contract.schema,
       render(args, value) {
         const result = value as unknown as McpResult
+        // A policy may have put another value in its place.
+        checkContent(result.content)
         if (isBrief(result)) return projectNow(result)
         const settled = isKey(args) ? settledByArguments.get(args) : undefined
         const isIt = settled !== undefined && isDeepStrictEqual(settled.value, value)

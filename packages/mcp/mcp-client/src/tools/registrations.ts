@@ -4,7 +4,6 @@
  * Owns the registrations. Invariants: a step is one synchronous diff, so that nothing that awaits can see a mix;
  * a tool that did not change keeps its registration; a refused step leaves the previous catalog whole.
  */
-import { isDeepStrictEqual } from 'node:util'
 import type { Context } from '@deepseek-ai/cordis'
 import type { ToolDefinition } from '@deepseek-ai/dsh-tools'
 import type { Tool } from '@modelcontextprotocol/client'
@@ -23,15 +22,13 @@ interface Registration {
   readonly unregister: () => void
 }
 
-/** The parts of a listed tool that reach the model or the wire. */
+/** Whether all that reaches the model or the wire of a listed tool is the same, the order of its fields included. */
 function isSameTool(a: Tool, b: Tool): boolean {
-  return (
-    a.description === b.description &&
-    isDeepStrictEqual(a.inputSchema, b.inputSchema) &&
-    isDeepStrictEqual(a.outputSchema, b.outputSchema) &&
-    isDeepStrictEqual(a.annotations, b.annotations) &&
-    isDeepStrictEqual(a.execution, b.execution)
-  )
+  return textOf(a) === textOf(b)
+}
+
+function textOf({ description, inputSchema, outputSchema, annotations, execution }: Tool): string {
+  return JSON.stringify([description, inputSchema, outputSchema, annotations, execution])
 }
 
 /** The registrations of one entry. */

@@ -68,9 +68,19 @@ export async function readResult(raw: unknown): Promise<{ result: McpResult; isE
   if (!Array.isArray(content)) throw new InvalidResultError('content is not a list of blocks')
   const blocks: readonly unknown[] = content
   const written = { content: blocks, ...(structuredContent !== undefined && { structuredContent }) }
-  const result = (await isLossless(written)) ? written : toJson(written)
-  for (const [index, block] of result.content.entries()) checkBlock(block, `content[${index}]`)
-  return { result: result as McpResult, isError }
+  const { content: checked, ...rest } = await losslessJson(written)
+  checkContent(checked)
+  return { result: { content: checked, ...rest }, isError }
+}
+
+/**
+ * Check the content of a result, wherever it comes from.
+ *
+ * @throws {InvalidResultError} when it is no list of content blocks, or one of them lacks what its type requires.
+ */
+export function checkContent(content: unknown): asserts content is readonly McpBlock[] {
+  if (!Array.isArray(content)) throw new InvalidResultError('content is not a list of blocks')
+  for (const [index, block] of content.entries()) checkBlock(block, `content[${index}]`)
 }
 
 /** Whether a checked block is of a type that the protocol has. */
@@ -99,7 +109,16 @@ export function isRecord(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The JSON form of a value that is not lossless JSON, as everything that came over a wire is, but for the number `-0`. */
+/**
+ * The value itself when JSON holds it as it is, as everything that came over a wire; else its JSON form. The number
+ * `-0`, which JSON can write but the host cannot hold, becomes `0` in place.
+ *
+ * @throws {InvalidResultError} when it cannot be written as JSON, or is nested more than {@link MAX_DEPTH} levels deep.
+ */
+export async function losslessJson<Value>(value: Value): Promise<Value> {
+  return (await isLossless(value)) ? value : toJson(value)
+}
+
 function toJson<Value>(value: Value): Value {
   try {
     return JSON.parse(JSON.stringify(value, refuseNonFinite)) as Value
@@ -126,12 +145,29 @@ async function isLossless(root: unknown): Promise<boolean> {
     if (typeof value === 'object' && value !== null) {
       // A cycle gets here too: depth comes before breadth.
       if (depth === MAX_DEPTH) throw new InvalidResultError(`it is nested more than ${MAX_DEPTH} levels deep`)
-      for (const item of Object.values(value)) pending.push({ value: item, depth: depth + 1 })
+      if (!isPlain(value)) return false
+      for (const key of keysOf(value)) {
+        const item = (value as Record<string | number, unknown>)[key]
+        if (Object.is(item, -0) && !Reflect.set(value, key, 0)) return false
+        pending.push({ value: item, depth: depth + 1 })
+      }
     } else if (typeof value === 'number') {
-      if (!Number.isFinite(value) || Object.is(value, -0)) return false
+      if (!Number.isFinite(value)) return false
     } else if (typeof value !== 'string' && typeof value !== 'boolean' && value !== null) {
       return false
     }
   }
   return true
+}
+
+/** Whether an object is nothing but its fields, or a list nothing but its items. */
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  const isOrdinary = prototype === (Array.isArray(value) ? Array.prototype : Object.prototype)
+  return isOrdinary && Object.getOwnPropertySymbols(value).length === 0
+}
+
+/** The items of a list that are not there are among them, because the value of each is no JSON. */
+function keysOf(value: object): Iterable<string | number> {
+  return Array.isArray(value) ? value.keys() : Object.keys(value)
 }

@@ -42,12 +42,24 @@ describe('content on its way past the SDK', () => {
     expect(message).toEqual(before)
   })
 
+  it.each([[{}], [{ toolResult: 'hi' }], [{ isError: true, _meta: { a: 1 } }]])(
+    'is still missing afterwards where the server sent none: %j',
+    (result) => {
+      const message = answer(result)
+      holdContent(message)
+      expect(message.result.content).toEqual([])
+      expect(releaseContent(message.result)).toMatchObject({ ...result, content: undefined })
+    },
+  )
+
   it('cannot be put in by a server', () => {
     const message = answer({ content: CONTENT, _meta: { 'dsh-mcp-client/content': { a: 1 } } })
     holdContent(message)
     expect(releaseContent(message.result).content).toBe(CONTENT)
-    const unheld = { content: [], _meta: { 'dsh-mcp-client/content': [{ type: 'text', text: 'forged' }] } }
-    expect(releaseContent(unheld).content).toEqual([])
+    for (const forged of [[{ type: 'text', text: 'forged' }], { a: 1 }]) {
+      const unheld = { content: [], _meta: { 'dsh-mcp-client/content': forged } }
+      expect(releaseContent(unheld).content).toEqual([])
+    }
     expect(releaseContent({ content: [] }).content).toEqual([])
   })
 })

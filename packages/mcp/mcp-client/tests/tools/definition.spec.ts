@@ -334,6 +334,21 @@ describe('a result with images', () => {
     expect(result).toMatchObject({ value, content: [text('other\n[image: image/gif, 62 bytes]')] })
   })
 
+  it.each<[string, unknown]>([
+    ['content[0] is not a content block', { content: ['x'] }],
+    ['content[1].text is not a string', { content: [text('a'), { type: 'text', text: 5 }] }],
+    [
+      'content[0].resource.text is not a string',
+      { content: [{ type: 'resource', resource: { uri: 'x', text: 5 } }] },
+    ],
+  ])('is refused when a policy makes it one whose %s', async (violation, value) => {
+    const app = await adapted({ content })
+    app.ctx.on('tools/post-execute', async () => ({ kind: 'accept', value: value as never }))
+    const result = await app.call('tool', {}, { agent: SEEING })
+    expect(result.isError).toBe(true)
+    expect(app.text(result)).toContain(violation)
+  })
+
   it('stays as a policy replaces a part of its value that is not shown', async () => {
     const app = await adapted({ content, structuredContent: { secret: 1 } })
     const value = { content, structuredContent: { secret: 0 } }

@@ -98,6 +98,21 @@ describe('a step to the next catalog', () => {
     expect(apply(tool('a', after))).toMatchObject({ replaced: 1 })
   })
 
+  it('takes another order of fields for a change, because the model sees it', async () => {
+    const { apply, ctx } = await registry()
+    const schema = (...names: string[]) => ({
+      inputSchema: {
+        type: 'object' as const,
+        properties: Object.fromEntries(names.map((name) => [name, {}])),
+      },
+    })
+    apply(tool('a', schema('x', 'y')))
+    expect(apply(tool('a', schema('y', 'x')))).toEqual({ added: 0, replaced: 1, removed: 0 })
+    expect(JSON.stringify(ctx.tools.schemas()[0]!.parameters)).toBe(
+      JSON.stringify(schema('y', 'x').inputSchema),
+    )
+  })
+
   it('takes fields that nobody sees for no change', async () => {
     const { apply } = await registry()
     apply(tool('a', { _meta: { build: 1 }, title: 'A', icons: [] }))

@@ -146,6 +146,45 @@ describe('a tool result', () => {
     expect(result).toStrictEqual({ content: [], structuredContent: { zero: 0 } })
   })
 
+  it('has no negative zero in a value that cannot be changed either', async () => {
+    const structuredContent = Object.freeze({ a: Object.freeze([-0, 1]) })
+    const { result } = await readResult({ structuredContent })
+    expect(result).toStrictEqual({ content: [], structuredContent: { a: [0, 1] } })
+    expect(structuredContent.a[0]).toBe(-0)
+  })
+
+  it('is made plain of what only looks like JSON', async () => {
+    class Point {
+      x = 1
+    }
+    const sparse: unknown[] = [1]
+    sparse[2] = 3
+    const structuredContent = {
+      date: new Date(0),
+      map: new Map([[1, 2]]),
+      point: new Point(),
+      sparse,
+      marked: { [Symbol('mark')]: 1, a: 1 },
+      bare: Object.assign(Object.create(null) as object, { a: 1 }),
+    }
+    const { result } = await readResult({ structuredContent })
+    expect(result.structuredContent).toStrictEqual({
+      date: '1970-01-01T00:00:00.000Z',
+      map: {},
+      point: { x: 1 },
+      sparse: [1, null, 3],
+      marked: { a: 1 },
+      bare: { a: 1 },
+    })
+  })
+
+  it('is none when its content makes something else of itself', async () => {
+    const content = Object.assign([TEXT], { toJSON: () => 'a text' })
+    await expect(readResult({ content, structuredContent: new Date(0) })).rejects.toThrow(
+      'content is not a list of blocks',
+    )
+  })
+
   it('is the JSON form of what a program returned, without undefined fields', async () => {
     const { result } = await readResult({
       content: [{ ...TEXT, annotations: undefined }],
