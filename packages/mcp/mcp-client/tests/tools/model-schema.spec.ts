@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { createMcpToolDefinition } from '../../src/index.ts'
 import {
   MAX_DESCRIPTION_LENGTH,
   MAX_SCHEMA_DEPTH,
@@ -6,8 +7,12 @@ import {
   modelSchema,
   modelText,
 } from '../../src/tools/model-schema.ts'
+import { host } from '../support.ts'
 
 const RLO = '\u202e'
+
+const named = (count: number, schema: object) =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`name${index}`.padEnd(14, '_'), schema]))
 
 describe('a schema for the model', () => {
   it('is the same object when nothing in it hides', () => {
@@ -83,10 +88,54 @@ describe('a schema for the model', () => {
     expect(modelSchema(nested(100_000)).obstacle).toBe('is nested more than 256 levels deep')
   })
 
-  it('is open when its names and texts are more than the limit together', () => {
-    const ofLength = (length: number) => ({ enum: ['x'.repeat(length - 'enum'.length)] })
-    expect(modelSchema(ofLength(MAX_SCHEMA_LENGTH)).obstacle).toBeUndefined()
-    expect(modelSchema(ofLength(MAX_SCHEMA_LENGTH + 1)).obstacle).toBe('takes more than 262144 characters')
+  it.each([
+    ['one text', (length: number) => ({ enum: ['x'.repeat(length)] })],
+    ['names', (length: number) => ({ properties: named(length / 20, {}) })],
+    ['numbers', (length: number) => ({ enum: Array.from({ length: length / 8 }, () => 12_345) })],
+    ['truths', (length: number) => ({ examples: Array.from({ length: length / 8 }, () => false) })],
+    ['nothing', (length: number) => ({ default: Array.from({ length: length / 7 }, () => null) })],
+    ['empty schemas', (length: number) => ({ anyOf: Array.from({ length: length / 3 }, () => ({})) })],
+    ['empty lists', (length: number) => ({ const: Array.from({ length: length / 3 }, () => []) })],
+  ])('is open when it is larger than the limit, of %s', (_, ofLength) => {
+    const refused = 'takes more than 262144 characters'
+    expect(modelSchema(ofLength(MAX_SCHEMA_LENGTH)).obstacle).toBe(refused)
+    expect(modelSchema(ofLength(MAX_SCHEMA_LENGTH * 0.7)).obstacle).toBeUndefined()
+  })
+
+  it('has 0 for the negative zero, which the host does not take for JSON', () => {
+    const schema = { minimum: -0, enum: [1, -0], default: { a: -0 }, properties: { a: { const: -0 } } }
+    const { schema: shown, obstacle } = modelSchema(schema)
+    expect(shown).toEqual({ minimum: 0, enum: [1, 0], default: { a: 0 }, properties: { a: { const: 0 } } })
+    expect(obstacle).toBeUndefined()
+    expect(schema.minimum).toBe(-0)
+  })
+
+  it.each([
+    ['a number without an end', { maximum: Infinity }],
+    ['a number that is none', { enum: [NaN] }],
+    ['a field without a value', { minimum: undefined }],
+    ['a function', { default: () => 1 }],
+    ['a symbol', { const: Symbol('a') }],
+    ['a big integer', { const: 1n }],
+    ['an instance', { default: new Date(0) }],
+    ['a list with a hole', { enum: Object.assign([], { length: 2 }) }],
+  ])('is open when it holds %s, which JSON cannot', (_, schema) => {
+    expect(modelSchema(schema)).toEqual({ schema: { type: 'object' }, obstacle: 'is not JSON' })
+  })
+
+  it('keeps no other tool from the models, whatever a provider wrote', async () => {
+    const { ctx, schemas, logs } = await host()
+    const add = (name: string, inputSchema: Record<string, unknown>) =>
+      ctx.tools.register(createMcpToolDefinition(ctx, { name, inputSchema, call: async () => ({}) }))
+    add('plain', { type: 'object' })
+    add('zero', { type: 'object', properties: { a: { type: 'number', minimum: -0 } } })
+    add('endless', { type: 'object', properties: { a: { type: 'number', maximum: Infinity } } })
+    expect(schemas().map(({ parameters }) => parameters)).toEqual([
+      { type: 'object' },
+      { type: 'object', properties: { a: { type: 'number', minimum: 0 } } },
+      { type: 'object' },
+    ])
+    expect(logs.text()).toContain('the input schema of endless is not JSON, so the model gets an open one')
   })
 
   it('has descriptions that are cut at the limit', () => {
