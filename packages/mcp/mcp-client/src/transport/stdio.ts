@@ -29,12 +29,17 @@ import { ConnectionFailure, reasonOf } from '../diagnostics/failure.ts'
 import type { Redactor } from '../diagnostics/redactor.ts'
 import { bytesWithin, LineSplitter } from './line-splitter.ts'
 import { LongStrings, StringLifter } from './long-strings.ts'
+import { PacedOutput } from './paced-output.ts'
+import { PendingReplies } from './pending-replies.ts'
 import { ProcessTree } from './process-tree.ts'
 import { StderrLog } from './stderr-log.ts'
 import type { ServerTransport, TransportVerdict } from './types.ts'
 
 /** How long the output of a process that has exited is still read, in ms, when a helper holds the pipe open. */
 const DRAIN_MS = 100
+
+/** For how many turns of the event loop what came until then is worked through, should its lines never end. */
+const DRAIN_TURNS = 1000
 
 /** How long a process may go on without its input or output, in ms; mostly its exit follows at once, and says more. */
 const MUTE_MS = 1000
@@ -65,6 +70,8 @@ export class StdioTransport implements ServerTransport {
   readonly #tree = new ProcessTree()
   readonly #stderrLog: StderrLog
   readonly #strings: LongStrings
+  readonly #output: PacedOutput
+  readonly #replies: PendingReplies
   #child: ChildProcess | undefined
   readonly #end = Promise.withResolvers<void>()
   #isOver = false
@@ -81,6 +88,10 @@ export class StdioTransport implements ServerTransport {
     this.#options = options
     this.#strings = new LongStrings(2 * options.maxMessageBytes)
     this.#stderrLog = new StderrLog(options.redactor, options.onStderr)
+    this.#output = new PacedOutput(this.#reader())
+    this.#replies = new PendingReplies(this.#output, () =>
+      this.#over('the server does not read the answers to its own requests'),
+    )
   }
 
   /** The process id, or `null` before the start. */
@@ -119,9 +130,13 @@ export class StdioTransport implements ServerTransport {
   async send(message: JSONRPCMessage): Promise<void> {
     const input = this.#child?.stdin
     if (this.#isOver || !input) throw new SdkError(SdkErrorCode.NotConnected, 'Not connected')
+    const line = serializeMessage(message)
+    const replyLength = 'method' in message ? 0 : line.length
+    if (replyLength > 0) this.#replies.add(replyLength)
     const error = await new Promise<Error | null | undefined>((resolve) => {
-      input.write(serializeMessage(message), resolve)
+      input.write(line, resolve)
     })
+    if (replyLength > 0) this.#replies.remove(replyLength)
     if (!error) return
     this.#mute('input')
     await this.#end.promise
@@ -172,27 +187,29 @@ export class StdioTransport implements ServerTransport {
     }
   }
 
-  #readOutput(child: ChildProcess): void {
+  /** What takes standard output in parts, and finds its messages. */
+  #reader(): (part: Buffer) => void {
     const { maxMessageBytes } = this.#options
     const overflow = () =>
       this.#over(`the server sent a message of more than ${maxMessageBytes} bytes (maxMessageBytes)`)
     const lines = new LineSplitter(maxMessageBytes, (line) => this.#receive(line), overflow)
     const lifter = new StringLifter(this.#strings)
-    const read = (chunk: Buffer) => {
-      const within = bytesWithin(chunk, lifter.lineBytes, maxMessageBytes)
-      const isWhole = within === chunk.length
-      lines.push(lifter.push(isWhole ? chunk : chunk.subarray(0, within)))
+    return (part) => {
+      const within = bytesWithin(part, lifter.lineBytes, maxMessageBytes)
+      const isWhole = within === part.length
+      lines.push(lifter.push(isWhole ? part : part.subarray(0, within)))
       if (!isWhole) overflow()
     }
+  }
+
+  #readOutput(child: ChildProcess): void {
     const report = (error: Error) => this.onerror?.(error)
     child.stdin?.on('error', (error) => {
       report(error)
       this.#mute('input')
     })
-    child.stdout
-      ?.on('error', report)
-      .on('data', (chunk: Buffer) => this.#isOver || read(chunk))
-      .on('end', () => this.#mute('output'))
+    child.stdout?.on('error', report).on('end', () => this.#mute('output'))
+    this.#output.listen(child.stdout)
     child.stderr?.on('error', report).on('data', (chunk: Buffer) => this.#stderrLog.push(chunk))
     child.once('exit', (code, signal) => {
       clearTimeout(this.#muteTimer)
@@ -207,9 +224,17 @@ export class StdioTransport implements ServerTransport {
         this.#stderrLog.end()
         this.#over(reason)
       }
+      let turns = 0
+      let idleTurns = 0
       // On a busy event loop the timer is due before what has come meanwhile is read.
-      const timer = setTimeout(() => setImmediate(finish), DRAIN_MS)
-      child.once('close', finish)
+      const settle = () => {
+        idleTurns = this.#output.isBusy ? 0 : idleTurns + 1
+        if (idleTurns > 1 || this.#isOver || ++turns > DRAIN_TURNS) finish()
+        else setImmediate(settle)
+      }
+      const timer = setTimeout(settle, DRAIN_MS)
+      child.once('close', settle)
+      this.#replies.end()
     })
   }
 
@@ -248,6 +273,8 @@ export class StdioTransport implements ServerTransport {
     if (this.#isOver) return
     this.#isOver = true
     this.#reason = reason
+    this.#output.stop()
+    this.#replies.end()
     this.#end.resolve()
     this.onclose?.()
   }
