@@ -14,16 +14,32 @@ import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/client/valida
 import { modelSchema } from './model-schema.ts'
 import { withTimeLimit } from './time-limit.ts'
 
-/** How long one check of a schema beyond the host's subset may take, in ms; an ordinary one takes less than one. */
+/** How long one check may take, in ms; an ordinary one takes less than one. */
 const CHECK_LIMIT_MS = 250
 
-/** Longest violation and longest reason that is passed on, in characters. */
+/**
+ * What the host's function may take for each value in a result instead, in ms, where that is more: large results
+ * are no fault. It takes some 3 µs with an ordinary schema on an idle machine.
+ */
+const CHECK_LIMIT_MS_PER_NODE = 0.02
+
+/**
+ * Values in a result times characters of its schema, up to which the host's function cannot take long, whatever
+ * they are. To watch the time would be most of the cost then.
+ */
+const MAX_UNWATCHED = 2_000_000
+
+/** Violations that are put together, and the longest violation and reason that is passed on, in characters. */
+const MAX_VIOLATIONS = 10
 const MAX_VIOLATION = 500
 const MAX_REASON = 300
 
 /** What results of one tool are held to. */
 export interface OutputContract {
-  /** The schema of the canonical value, for the registry and for programs. */
+  /**
+   * The schema of the canonical value, for the registry and for programs. The advertised schema is taken out of it
+   * when results cannot be held to that any more, because the registry makes each check again.
+   */
   readonly schema: JsonSchemaNode
   /** Why the advertised schema is not part of {@link OutputContract.schema}, if it is not; one line. */
   readonly unsupported: string | undefined
@@ -49,9 +65,19 @@ export function outputContract(
   if (advertised === undefined) return OPEN
   const { schema, obstacle } = modelSchema(withoutMarks(advertised))
   const reason = obstacle === undefined ? unsupportedReason(schema) : `it ${obstacle}`
-  const find = reason === undefined ? hostCheck(schema) : guardedCheck(advertised, onUncheckable)
+  const properties = { content: CONTENT, structuredContent: reason === undefined ? schema : {} }
+  const giveUp = (why: string) => {
+    properties.structuredContent = {}
+    onUncheckable(why)
+  }
+  const find = untilUncheckable(reason === undefined ? hostCheck(schema) : sdkCheck(advertised), giveUp)
   return {
-    schema: canonicalSchema(reason === undefined ? schema : {}),
+    schema: {
+      type: 'object',
+      properties,
+      required: ['content', 'structuredContent'],
+      additionalProperties: false,
+    },
     unsupported: reason,
     check(structuredContent) {
       if (structuredContent === undefined)
@@ -93,15 +119,6 @@ const OPEN: OutputContract = {
   check: () => undefined,
 }
 
-function canonicalSchema(structuredContent: JsonSchemaNode): JsonSchemaNode {
-  return {
-    type: 'object',
-    properties: { content: CONTENT, structuredContent },
-    required: ['content', 'structuredContent'],
-    additionalProperties: false,
-  }
-}
-
 function unsupportedReason(schema: unknown): string | undefined {
   try {
     assertSupportedJsonSchema(schema)
@@ -111,37 +128,62 @@ function unsupportedReason(schema: unknown): string | undefined {
   }
 }
 
-function hostCheck(schema: JsonSchemaNode): (value: unknown) => string | undefined {
-  return (value) => {
-    const violations = validateJsonSchemaValue(schema, value, 'structuredContent')
-    return violations.length === 0 ? undefined : violations.join('; ')
-  }
-}
+/** Finds the violation in a value, and throws when it cannot tell. */
+type Check = (value: unknown) => string | undefined
 
-/**
- * A check by the SDK's interpreting validator, which neither compiles a schema to code nor follows a reference out
- * of it. A hostile pattern or a schema that multiplies itself would keep it busy for ever, so it is stopped.
- */
-function guardedCheck(
-  advertised: Record<string, unknown>,
-  onUncheckable: (reason: string) => void,
-): (value: unknown) => string | undefined {
-  let validate: ReturnType<CfWorkerJsonSchemaValidator['getValidator']> | undefined
+/** A check that is given up when it throws. */
+function untilUncheckable(check: Check, onUncheckable: (reason: string) => void): Check {
   let isUncheckable = false
   return (value) => {
     if (isUncheckable) return undefined
     try {
-      return withTimeLimit(CHECK_LIMIT_MS, () => {
-        // It takes notes in the schema, which is not ours to change.
-        validate ??= new CfWorkerJsonSchemaValidator().getValidator(structuredClone(advertised))
-        return validate(value).errorMessage
-      })
+      return check(value)
     } catch (error) {
       isUncheckable = true
       onUncheckable(reasonOf(error))
       return undefined
     }
   }
+}
+
+/**
+ * A check by the host's function. Values and alternatives of a schema multiply, so it is stopped when it takes more
+ * time than ordinary ones do.
+ */
+function hostCheck(schema: JsonSchemaNode): Check {
+  let length: number | undefined
+  return (value) => {
+    const find = () => {
+      const violations = validateJsonSchemaValue(schema, value, 'structuredContent')
+      return violations.length === 0 ? undefined : violations.slice(0, MAX_VIOLATIONS).join('; ')
+    }
+    length ??= JSON.stringify(schema).length
+    const nodes = countNodes(value)
+    if (nodes * length <= MAX_UNWATCHED) return find()
+    return withTimeLimit(Math.max(CHECK_LIMIT_MS, Math.ceil(nodes * CHECK_LIMIT_MS_PER_NODE)), find)
+  }
+}
+
+/** The values in a value, itself included. It is not nested deeper than a result may be. */
+function countNodes(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 1
+  let nodes = 1
+  for (const item of Object.values(value)) nodes += countNodes(item)
+  return nodes
+}
+
+/**
+ * A check by the SDK's interpreting validator, which neither compiles a schema to code nor follows a reference out
+ * of it. A hostile pattern or a schema that multiplies itself would keep it busy for ever, so it is stopped.
+ */
+function sdkCheck(advertised: Record<string, unknown>): Check {
+  let validate: ReturnType<CfWorkerJsonSchemaValidator['getValidator']> | undefined
+  return (value) =>
+    withTimeLimit(CHECK_LIMIT_MS, () => {
+      // It takes notes in the schema, which is not ours to change.
+      validate ??= new CfWorkerJsonSchemaValidator().getValidator(structuredClone(advertised))
+      return validate(value).errorMessage
+    })
 }
 
 function reasonOf(error: unknown): string {

@@ -54,6 +54,43 @@ describe('an output schema within the subset of the host', () => {
     expect(check({ sum: 'three' })).toBe('"structuredContent.sum" must be a number')
     expect(check({})).toBe('missing required property "structuredContent.sum"')
   })
+
+  it('may have the number -0, which the host does not take for JSON', () => {
+    const sum = { type: 'number', enum: [-0, 1] }
+    const { check, schema, unsupported } = contractOf({ type: 'object', properties: { sum } })
+    expect(unsupported).toBeUndefined()
+    expect(schema).toHaveProperty('properties.structuredContent.properties.sum.enum', [0, 1])
+    expect([check({ sum: 0 }), check({ sum: 2 })]).toEqual([
+      undefined,
+      '"structuredContent.sum" must be one of [0,1]',
+    ])
+  })
+
+  it('is what a large result is held to, whose first violations are named', () => {
+    const { check, onUncheckable } = contractOf({ type: 'array', items: SUM })
+    const rows = (sum: unknown) => Array.from({ length: 60_000 }, () => ({ sum }))
+    expect(check(rows(1))).toBeUndefined()
+    expect(check(rows('one'))).toMatch(
+      /^"structuredContent\[0\]\.sum" must be a number; .*"structuredContent\[9\]\.sum" must be a number$/,
+    )
+    expect(onUncheckable).not.toHaveBeenCalled()
+  })
+
+  it('is given up, in the tool definition too, when it has so many alternatives that a check takes too long', () => {
+    const alternatives = { oneOf: Array.from({ length: 50_000 }, () => ({})) }
+    const { check, schema, unsupported, onUncheckable } = contractOf({
+      type: 'object',
+      properties: { a: alternatives },
+    })
+    expect(unsupported).toBeUndefined()
+    expect(check({ a: 1 })).toBe('"structuredContent.a" must match exactly one oneOf branch (matched 50000)')
+    const value = { a: Array.from({ length: 5000 }, () => 0) }
+    expect(check(value)).toBeUndefined()
+    expect(check(value)).toBeUndefined()
+    expect(onUncheckable.mock.calls).toEqual([['stopped after 250 ms']])
+    expect(validateJsonSchemaValue(schema, { content: [], structuredContent: value })).toEqual([])
+    expect(validateJsonSchemaValue(schema, { content: [] })).not.toEqual([])
+  })
 })
 
 describe('an output schema beyond the subset of the host', () => {
