@@ -44,6 +44,8 @@ export async function jsonText(value: unknown): Promise<string> {
 
 /** The same text as {@link jsonText}, at once. */
 export function jsonTextNow(value: unknown): string {
+  // Many times as fast.
+  if (isWithin(value, INDENTED_LEVELS)) return JSON.stringify(value, undefined, 2)
   let text = ''
   for (const piece of jsonPieces(value)) text += piece
   return text
@@ -86,6 +88,12 @@ function levelOf(value: object, depth: number): Level {
     lastNewline: isIndented ? `\n${'  '.repeat(depth)}` : '',
     written: 0,
   }
+}
+
+/** Whether a value is not nested deeper than so many levels. */
+function isWithin(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  return levels > 0 && Object.values(value).every((item) => isWithin(item, levels - 1))
 }
 
 function* stringPieces(value: string): Generator<string, void> {
