@@ -57,15 +57,26 @@ describe('very many lines at once', () => {
     expect(most).toBeLessThan(500)
   })
 
-  it('arrive when the process exits after them, also when a helper holds the pipes open', async () => {
+  it.each(['', 'helper'])('arrive when the process exits after them %s', async (withHelper) => {
     const { messages, closed, transport, stderr } = await run(
-      `const helper = require('child_process').spawn('sleep', ['600'], { stdio: ['ignore', 'inherit', 'inherit'] });
-       console.error(helper.pid); helper.unref();
-       for (let id = 0; id < 4000; id++) say(id); process.exitCode = 3`,
+      `if (process.argv[1] === 'helper') {
+         const helper = require('child_process').spawn('sleep', ['600'], { stdio: ['ignore', 'inherit', 'inherit'] });
+         console.error(helper.pid); helper.unref();
+       }
+       const all = []; for (let id = 0; id < 3000; id++) all.push(JSON.stringify({ jsonrpc: '2.0', id, result: {} }));
+       process.stdout.write(all.join('\\n') + '\\n'); process.exitCode = 3`,
+      { args: [withHelper] },
     )
+    const take = transport.onmessage
+    transport.onmessage = (message) => {
+      // The host is too busy to see any but the first lines before the exit.
+      while (messages.length === 0 && isAlive(transport.pid!));
+      take?.(message)
+    }
+    transport.stderr?.resume()
     await closed
-    killAtEnd(Number(stderr[0]))
-    expect(ids(messages)).toEqual(numbers(4000))
+    if (withHelper !== '') killAtEnd(Number(stderr[0]))
+    expect(ids(messages)).toEqual(numbers(3000))
     expect(transport.explain(undefined, '').message).toContain('exited with code 3')
   })
 
