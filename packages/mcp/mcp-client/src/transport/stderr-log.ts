@@ -5,6 +5,7 @@
  * control character gets through.
  */
 import { visibleLine } from '@deepseek-ai/dsh-mcp-text'
+import { LineBudget } from '../diagnostics/line-budget.ts'
 import type { Redactor } from '../diagnostics/redactor.ts'
 import { LineSplitter } from './line-splitter.ts'
 
@@ -14,9 +15,6 @@ const TAIL_LINES = 20
 const MAX_LINE_LENGTH = 500
 /** Longest line that is looked at, in bytes. */
 const MAX_LINE_BYTES = 65_536
-/** Lines that go to the log in one window of time, and its length in ms. */
-const LINES_PER_WINDOW = 100
-const WINDOW_MS = 10_000
 
 /** The standard error of one process. */
 export class StderrLog {
@@ -25,9 +23,7 @@ export class StderrLog {
   readonly #lines: LineSplitter
   /** As it was written: most lines of a flood are never looked at. */
   readonly #tail: string[] = []
-  #windowStart = Number.NEGATIVE_INFINITY
-  #written = 0
-  #withheld = 0
+  readonly #budget = new LineBudget()
 
   /** @param write - receives each line that goes to the log, clean and on one line. */
   constructor(redactor: Redactor, write: (line: string) => void) {
@@ -64,14 +60,9 @@ export class StderrLog {
     if (line === '') return
     this.#tail.push(line)
     if (this.#tail.length > TAIL_LINES) this.#tail.shift()
-    const now = performance.now()
-    if (now - this.#windowStart > WINDOW_MS) {
-      if (this.#withheld > 0) this.#write(`[${this.#withheld} lines of standard error were not logged]`)
-      this.#windowStart = now
-      this.#written = 0
-      this.#withheld = 0
-    }
-    if (this.#written++ < LINES_PER_WINDOW) this.#write(this.#clean(line))
-    else this.#withheld++
+    this.#budget.spend(
+      () => this.#write(this.#clean(line)),
+      (withheld) => this.#write(`[${withheld} lines of standard error were not logged]`),
+    )
   }
 }
