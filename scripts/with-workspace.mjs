@@ -52,11 +52,12 @@ function isInstalled() {
 
 /** Run one program to its end, with the signals that this process gets. */
 async function run(command, args, options) {
-  const child = spawn(command, args, { cwd: root, ...options })
   // Ctrl-C on a terminal reaches the whole process group, so the program has it already.
   const onTerminal = process.stdin.isTTY || process.stdout.isTTY || process.stderr.isTTY
   const forward = (signal) => (signal === 'SIGINT' && onTerminal) || child.kill(signal)
+  // Before the program is there: a signal that it provokes at once must not be lost.
   for (const signal of forwardedSignals) process.on(signal, forward)
+  const child = spawn(command, args, { cwd: root, ...options })
   try {
     return await new Promise((resolve, reject) => {
       child.once('error', reject)
