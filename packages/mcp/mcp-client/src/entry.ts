@@ -86,8 +86,7 @@ export class Entry {
           'the changed tools were not taken over, the previous ones stand: %s',
           generation.explain(error, '').message,
         ),
-      reportError: (generation, error) =>
-        this.#log.serverError(() => generation.explain(error, '').message),
+      reportError: (generation, error) => this.#log.serverError(() => generation.explain(error, '').message),
     })
     this.#caller = {
       serverName: config.serverName,
