@@ -1,10 +1,10 @@
 /**
  * A server's instructions in the system prompt.
  *
- * Owns one prompt section, and the variable that carries its text where the host has no literal sections. Invariants: the text is literal on every host
- * version, braces included; it cannot leave its own markup; the same instructions give the same bytes and the
- * same place, whatever was registered before them; without instructions, or without a prompt service, there is
- * nothing.
+ * Owns one prompt section, and the variable that carries its text where the host has no literal sections.
+ * Invariants: the text is literal on every host version, braces included; it cannot leave its own markup; the same
+ * instructions give the same bytes and the same place, whatever was registered before them; without instructions,
+ * or without a prompt service, there is nothing.
  */
 import { createHash } from 'node:crypto'
 import type { Context } from '@deepseek-ai/cordis'
