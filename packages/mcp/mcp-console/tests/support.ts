@@ -129,7 +129,9 @@ export function start(args: readonly string[], options: StartOptions): Running {
 /** Start the program on a terminal of its own. Control-C is typed by writing `\x03`. */
 export function startOnTerminal(args: readonly string[], options: StartOptions): Running {
   const words = [process.execPath, '--expose-internals', BIN, ...args]
-  const command = words.map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`).join(' ')
+  const quoted = words.map((word) => `'${word.replaceAll("'", String.raw`'\''`)}'`)
+  // A shell that stayed would die of Ctrl-C too, and `script` would return its end: dash stays, bash does not.
+  const command = ['exec', ...quoted].join(' ')
   const child = spawn('script', ['--quiet', '--return', '--command', command, '/dev/null'], {
     cwd: options.cwd,
     env: environment(options.env),
