@@ -11,23 +11,21 @@ import {
   type JsonSchemaNode,
 } from '@deepseek-ai/dsh-tools'
 import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/client/validators/cf-worker'
+import { costPerValue, countValues } from './check-cost.ts'
 import { modelSchema } from './model-schema.ts'
 import { withTimeLimit } from './time-limit.ts'
 
-/** How long one check may take, in ms; an ordinary one takes less than one. */
+/** How long a check by the SDK's validator may take, in ms; an ordinary one takes less than one. */
 const CHECK_LIMIT_MS = 250
 
-/**
- * What the host's function may take for each value in a result instead, in ms, where that is more: large results
- * are no fault. It takes some 3 µs with an ordinary schema on an idle machine.
- */
-const CHECK_LIMIT_MS_PER_NODE = 0.02
+/** Highest {@link costPerValue} of a schema in a tool definition; an ordinary one costs less than 30. */
+const MAX_COST_PER_VALUE = 100
 
 /**
- * Values in a result times characters of its schema, up to which the host's function cannot take long, whatever
- * they are. To watch the time would be most of the cost then.
+ * Most that a check by the host's function may cost, in visits of a value: seconds, for a million values and an
+ * ordinary schema. The registry makes the same check once more, and neither can be stopped.
  */
-const MAX_UNWATCHED = 2_000_000
+export const MAX_CHECK_COST = 10_000_000
 
 /** Violations that are put together, and the longest violation and reason that is passed on, in characters. */
 const MAX_VIOLATIONS = 10
@@ -36,24 +34,22 @@ const MAX_REASON = 300
 
 /** What results of one tool are held to. */
 export interface OutputContract {
-  /**
-   * The schema of the canonical value, for the registry and for programs. The advertised schema is taken out of it
-   * when results cannot be held to that any more, because the registry makes each check again.
-   */
+  /** The schema of the canonical value, for the registry and for programs. It never changes. */
   readonly schema: JsonSchemaNode
   /** Why the advertised schema is not part of {@link OutputContract.schema}, if it is not; one line. */
   readonly unsupported: string | undefined
   /**
    * Check the structured content of a successful result against the advertised schema.
    *
-   * @returns the violation, or `undefined` when there is none, or it cannot be told.
+   * @returns the violation, or `undefined` when there is none, or when the schema cannot be checked.
    */
   check(structuredContent: unknown): string | undefined
 }
 
 /**
- * The contract that an advertised schema stands for. Within the host's subset it becomes part of the registry's
- * schema; beyond it, the registry takes any JSON, and the check is the contract's alone.
+ * The contract that an advertised schema stands for. Within the host's subset, and where a check costs little, it
+ * becomes part of the registry's schema, which checks once more; else the registry takes any JSON, and the check is
+ * the contract's alone.
  *
  * @param advertised - the tool's `outputSchema` as listed, if it has one.
  * @param onUncheckable - told, once, why results cannot be held to the schema any more.
@@ -65,16 +61,11 @@ export function outputContract(
   if (advertised === undefined) return OPEN
   const { schema, obstacle } = modelSchema(withoutMarks(advertised))
   const reason = obstacle === undefined ? unsupportedReason(schema) : `it ${obstacle}`
-  const properties = { content: CONTENT, structuredContent: reason === undefined ? schema : {} }
-  const giveUp = (why: string) => {
-    properties.structuredContent = {}
-    onUncheckable(why)
-  }
-  const find = untilUncheckable(reason === undefined ? hostCheck(schema) : sdkCheck(advertised), giveUp)
+  const find = reason === undefined ? hostCheck(schema) : sdkCheck(advertised, onUncheckable)
   return {
     schema: {
       type: 'object',
-      properties,
+      properties: { content: CONTENT, structuredContent: reason === undefined ? schema : {} },
       required: ['content', 'structuredContent'],
       additionalProperties: false,
     },
@@ -122,68 +113,51 @@ const OPEN: OutputContract = {
 function unsupportedReason(schema: unknown): string | undefined {
   try {
     assertSupportedJsonSchema(schema)
-    return undefined
   } catch (error) {
     return reasonOf(error)
   }
+  const isCostly = costPerValue(schema) > MAX_COST_PER_VALUE
+  return isCostly ? 'it has too many alternatives, names or allowed values' : undefined
 }
 
-/** Finds the violation in a value, and throws when it cannot tell. */
+/** Finds the violation in a value. */
 type Check = (value: unknown) => string | undefined
 
-/** A check that is given up when it throws. */
-function untilUncheckable(check: Check, onUncheckable: (reason: string) => void): Check {
+/** A check by the host's function, of values that it is not too long busy with. */
+function hostCheck(schema: JsonSchemaNode): Check {
+  let maxValues: number | undefined
+  return (value) => {
+    maxValues ??= Math.floor(MAX_CHECK_COST / costPerValue(schema))
+    const count = countValues(value)
+    if (count > maxValues)
+      return `${count} values are too many to be checked against the output schema; it can be for ${maxValues}`
+    const violations = validateJsonSchemaValue(schema, value, 'structuredContent')
+    return violations.length === 0 ? undefined : violations.slice(0, MAX_VIOLATIONS).join('; ')
+  }
+}
+
+/**
+ * A check by the SDK's interpreting validator, which neither compiles a schema to code nor follows a reference out
+ * of it. A hostile pattern or a schema that multiplies itself would keep it busy for ever, so it is stopped, and
+ * given up.
+ */
+function sdkCheck(advertised: Record<string, unknown>, onUncheckable: (reason: string) => void): Check {
+  let validate: ReturnType<CfWorkerJsonSchemaValidator['getValidator']> | undefined
   let isUncheckable = false
   return (value) => {
     if (isUncheckable) return undefined
     try {
-      return check(value)
+      return withTimeLimit(CHECK_LIMIT_MS, () => {
+        // It takes notes in the schema, which is not ours to change.
+        validate ??= new CfWorkerJsonSchemaValidator().getValidator(structuredClone(advertised))
+        return validate(value).errorMessage
+      })
     } catch (error) {
       isUncheckable = true
       onUncheckable(reasonOf(error))
       return undefined
     }
   }
-}
-
-/**
- * A check by the host's function. Values and alternatives of a schema multiply, so it is stopped when it takes more
- * time than ordinary ones do.
- */
-function hostCheck(schema: JsonSchemaNode): Check {
-  let length: number | undefined
-  return (value) => {
-    const find = () => {
-      const violations = validateJsonSchemaValue(schema, value, 'structuredContent')
-      return violations.length === 0 ? undefined : violations.slice(0, MAX_VIOLATIONS).join('; ')
-    }
-    length ??= JSON.stringify(schema).length
-    const nodes = countNodes(value)
-    if (nodes * length <= MAX_UNWATCHED) return find()
-    return withTimeLimit(Math.max(CHECK_LIMIT_MS, Math.ceil(nodes * CHECK_LIMIT_MS_PER_NODE)), find)
-  }
-}
-
-/** The values in a value, itself included. It is not nested deeper than a result may be. */
-function countNodes(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 1
-  let nodes = 1
-  for (const item of Object.values(value)) nodes += countNodes(item)
-  return nodes
-}
-
-/**
- * A check by the SDK's interpreting validator, which neither compiles a schema to code nor follows a reference out
- * of it. A hostile pattern or a schema that multiplies itself would keep it busy for ever, so it is stopped.
- */
-function sdkCheck(advertised: Record<string, unknown>): Check {
-  let validate: ReturnType<CfWorkerJsonSchemaValidator['getValidator']> | undefined
-  return (value) =>
-    withTimeLimit(CHECK_LIMIT_MS, () => {
-      // It takes notes in the schema, which is not ours to change.
-      validate ??= new CfWorkerJsonSchemaValidator().getValidator(structuredClone(advertised))
-      return validate(value).errorMessage
-    })
 }
 
 function reasonOf(error: unknown): string {

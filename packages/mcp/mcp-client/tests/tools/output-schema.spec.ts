@@ -1,6 +1,7 @@
 import { validateJsonSchemaValue } from '@deepseek-ai/dsh-tools'
 import { describe, expect, it, vi } from 'vitest'
-import { outputContract } from '../../src/tools/output-schema.ts'
+import { costPerValue } from '../../src/tools/check-cost.ts'
+import { MAX_CHECK_COST, outputContract } from '../../src/tools/output-schema.ts'
 
 const SUM = { type: 'object', properties: { sum: { type: 'number' } }, required: ['sum'] }
 const MAP = { type: 'object', additionalProperties: { type: 'number' } }
@@ -76,20 +77,32 @@ describe('an output schema within the subset of the host', () => {
     expect(onUncheckable).not.toHaveBeenCalled()
   })
 
-  it('is given up, in the tool definition too, when it has so many alternatives that a check takes too long', () => {
-    const alternatives = { oneOf: Array.from({ length: 50_000 }, () => ({})) }
-    const { check, schema, unsupported, onUncheckable } = contractOf({
+  it('refuses a result of more values than can be checked in reasonable time', () => {
+    const { check, onUncheckable } = contractOf({ type: 'array', items: { type: 'integer' } })
+    const cost = costPerValue({ type: 'array', items: { type: 'integer' } })
+    const most = Math.floor(MAX_CHECK_COST / cost)
+    expect(check(Array.from({ length: most }, () => 1))).toBe(
+      `${most + 1} values are too many to be checked against the output schema; it can be for ${most}`,
+    )
+    expect(onUncheckable).not.toHaveBeenCalled()
+  })
+
+  it('is none when its alternatives multiply what a check costs, and results are held to it all the same', () => {
+    const alternatives = (count: number) => ({
       type: 'object',
-      properties: { a: alternatives },
+      properties: {
+        kind: { oneOf: Array.from({ length: count }, (_, kind) => ({ type: 'integer', const: kind })) },
+      },
     })
-    expect(unsupported).toBeUndefined()
-    expect(check({ a: 1 })).toBe('"structuredContent.a" must match exactly one oneOf branch (matched 50000)')
-    const value = { a: Array.from({ length: 5000 }, () => 0) }
-    expect(check(value)).toBeUndefined()
-    expect(check(value)).toBeUndefined()
-    expect(onUncheckable.mock.calls).toEqual([['stopped after 250 ms']])
-    expect(validateJsonSchemaValue(schema, { content: [], structuredContent: value })).toEqual([])
-    expect(validateJsonSchemaValue(schema, { content: [] })).not.toEqual([])
+    const few = contractOf(alternatives(20))
+    expect(few.unsupported).toBeUndefined()
+    const many = contractOf(alternatives(500))
+    expect(many.unsupported).toBe('it has too many alternatives, names or allowed values')
+    expect(many.schema).toMatchObject({ properties: { structuredContent: {} } })
+    for (const { check } of [few, many]) {
+      expect(check({ kind: 7 })).toBeUndefined()
+      expect(check({ kind: 500 })).toBeDefined()
+    }
   })
 })
 
@@ -182,6 +195,13 @@ describe('an output schema that cannot be checked', () => {
     expect(check(value)).toBeUndefined()
     expect(onUncheckable).toHaveBeenCalledTimes(1)
     expect(onUncheckable).toHaveBeenCalledWith(expect.stringContaining(reason))
+  })
+
+  it('leaves the tool definition as it was', () => {
+    const { check, schema } = contractOf({ type: 'object', properties: { a: { pattern: '^(x+)+$' } } })
+    const before = structuredClone(schema)
+    expect(check({ a: `${'x'.repeat(60)}!` })).toBeUndefined()
+    expect(schema).toEqual(before)
   })
 
   it('still asks for structured content', () => {
