@@ -22,7 +22,7 @@ describe('the command line', () => {
   ])('%j is refused in one line', async (args, reason) => {
     await using composition = await compose([good])
     const { code, stdout, stderr } = await run(args, { cwd: composition.folder })
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect({ code, stdout }).toEqual({ code: 2, stdout: expect.not.stringContaining('SERVER') as string })
     expect(stderr).toMatch(reason)
     expect(stderr.trimEnd().split('\n')).toHaveLength(1)
   })
@@ -138,10 +138,25 @@ describe('the composition', () => {
     ['a: b\n c: d', /^error: cordis\.yml: bad indentation of a mapping entry \(2:3\)$/m],
     ['a: b', /^error: cordis\.yml: config file must be a top-level array/m],
     ['', /^error: cordis\.yml: config file must be a top-level array/m],
+    [
+      '- 5\n- [a]\n-',
+      /^error: cordis\.yml: row 1 is no mapping.*; row 2 is no mapping.*; row 3 is no mapping/m,
+    ],
+    [
+      "- id: a\n- name: 5\n- name: ''",
+      /^error: cordis\.yml: row 1 has no name.*; row 2 has no name.*; row 3 has/m,
+    ],
+    ['- {id: 5, name: not-there}', /^error: row "5" \(not-there\): cannot be loaded/m],
+    ['- {id: [1], name: a}', /^error: cordis\.yml: row 1 has an id that is no text$/m],
+    ['- {id: 5, name: a}\n- {id: "5", name: b}', /^error: cordis\.yml: row 2 has the id "5", as row 1 has$/m],
+    [
+      '- {id: a, name: a}\n- {name: b, group: true, config: [{id: b, name: c}, {id: a, name: d}]}',
+      /^error: cordis\.yml: row 2, row 2 has the id "a", as row 1 has$/m,
+    ],
   ])('%j is refused', async (text, reason) => {
     await using composition = await compose(text)
     const { code, stdout, stderr } = await run(['run'], { cwd: composition.folder })
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect({ code, stdout }).toEqual({ code: 2, stdout: expect.not.stringContaining('SERVER') as string })
     expect(stderr).toMatch(reason)
   })
 

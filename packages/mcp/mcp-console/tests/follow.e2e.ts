@@ -80,6 +80,8 @@ it('tells what is wrong with an edit, keeps what runs, and takes the next one', 
   await running.until(/error: cordis\.yml: bad indentation of a mapping entry \(2:3\)/)
   await composition.write([{ ...kept, config: { ...kept.config, serverName: 'not a name' } }])
   await running.until(/error: mcp-client\(not a name\): invalid configuration: serverName/)
+  await composition.write([kept, { ...stdioRow('other', stdioFixture('legacy')), id: kept.id }])
+  await running.until(/error: cordis\.yml: row 5 has the id "mcp-kept", as row 4 has/)
   expect(news(running)).not.toMatch(/\d kept /)
   expect(startedPids(journal)).toHaveLength(1)
   await composition.write([kept, { id: 'absent', name: '@deepseek-ai/dsh-not-there' }])

@@ -8,6 +8,9 @@ import type { Redactor } from '../diagnostics/redactor.ts'
 import type { RawToolResult } from './content-hold.ts'
 import { McpCallError } from './errors.ts'
 
+/** How the SDK's first generation, which most servers run on, begins the words of an error: with its code. */
+const CODE_IN_WORDS = /^(?:MCP error -?\d+: )+/
+
 /** What every request of an entry needs. */
 export interface Caller {
   readonly serverName: string
@@ -42,7 +45,8 @@ export function callError(caller: Caller, what: string, error: unknown): McpCall
       options,
     )
   }
-  const message = visibleExcerpt(caller.redactor.redact(messageOf(error)))
+  const said = messageOf(error).replace(CODE_IN_WORDS, '')
+  const message = visibleExcerpt(caller.redactor.redact(said))
   const verb = error instanceof ProtocolError ? `was refused with code ${error.code}` : 'failed'
   return new McpCallError(`${what} ${verb}: ${message}`, 'MCP_PROTOCOL_ERROR', options)
 }

@@ -298,7 +298,7 @@ export class StdioTransport implements ServerTransport {
       const path = this.#options.env['PATH'] ?? process.env['PATH'] ?? ''
       const where = /[\\/]/.test(command)
         ? 'there is no such file'
-        : `searched PATH: ${visibleLine(path.replaceAll(delimiter, ' '), 400)}`
+        : `searched PATH: ${visibleLine([...new Set(path.split(delimiter))].join(' '), 400)}`
       return new ConnectionFailure(
         `the command ${shown} was not found (${where}); install it, or give its full path in "command"`,
         { cause: error },

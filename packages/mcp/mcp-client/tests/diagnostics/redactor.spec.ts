@@ -65,6 +65,44 @@ describe('a redactor', () => {
     expect(hides.redact(JSON.stringify({ p: 'pä"ss\\wörd' }))).toBe('{"p":"[redacted env.PASSWORD]"}')
   })
 
+  it.each(['', 'u', 'us', 'user:', 'another user:'])(
+    'replaces a secret in the Base64 of a text after "%s"',
+    (before) => {
+      const secret = 'pässwörd?>~ÿ'
+      const hides = withEnv({ PASSWORD: secret })
+      for (const encoding of ['base64', 'base64url'] as const) {
+        const encoded = Buffer.from(`${before}${secret} and more`).toString(encoding)
+        const shown = hides.redact(`Basic ${encoded}`)
+        expect(shown).toMatch(/^Basic [\w+/-]*\[redacted env\.PASSWORD\][\w+/-]+=*$/)
+        const left = shown.replace(/^Basic |\[redacted env\.PASSWORD\]/g, '')
+        expect(left.length).toBeLessThanOrEqual(
+          Buffer.from(`${before} and more`).toString(encoding).length + 4,
+        )
+      }
+    },
+  )
+
+  it('leaves Base64 alone in which nothing of a secret can be told', () => {
+    expect(withEnv({ TOKEN: 'abcd' }).redact('WJj')).toBe('WJj')
+  })
+
+  it('replaces the password of Basic authentication where it stands in clear', () => {
+    const hides = withUrl('https://example.test', { Authorization: `basic ${btoa('me:hunter22')}` })
+    expect(hides.redact('user me, password hunter22')).toBe(
+      'user me, password [redacted headers.Authorization]',
+    )
+    expect(hides.redact(btoa('me:hunter22'))).toBe('[redacted headers.Authorization]')
+  })
+
+  it('replaces the value of an option that is named like a secret', () => {
+    const hides = redactor({
+      args: ['--api-key', 'k-123', '-v', '--auth_token=t=456', '--mode', 'fast', '--secret'],
+    })
+    expect(hides.redact('argv: --api-key k-123 -v --auth_token=t=456 --mode fast --secret')).toBe(
+      'argv: --api-key [redacted --api-key] -v --auth_token=[redacted --auth_token] --mode fast --secret',
+    )
+  })
+
   it('replaces each line of a secret of several lines, which a log shows one by one', () => {
     const hides = withEnv({ PEM: 'first-line\r\nx\nsecond-line' })
     expect(hides.redact('1: first-line')).toBe('1: [redacted env.PEM]')
@@ -81,6 +119,13 @@ describe('a redactor', () => {
     const hides = withEnv({ A_KEY: '.*[a-z]+$(\\d)|^{2}?' })
     expect(hides.redact('any text')).toBe('any text')
     expect(hides.redact('<.*[a-z]+$(\\d)|^{2}?>')).toBe('<[redacted env.A_KEY]>')
+  })
+
+  it('replaces secrets of any length', () => {
+    const secret = 's3cr3t-'.repeat(100_000)
+    const hides = withEnv({ KEY: secret, TOKEN: 'other-token', NOTES: 'n'.repeat(70_000) })
+    expect(hides.redact(`<${secret}> <other-token>`)).toBe('<[redacted env.KEY]> <[redacted env.TOKEN]>')
+    expect(withEnv({ KEY: secret }).redact(`<${secret}>`)).toBe('<[redacted env.KEY]>')
   })
 
   it('leaves words of everyday text alone: short values, very short ones even of secrets', () => {

@@ -49,6 +49,12 @@ describe('the error of a call', () => {
       `${WHAT} was refused with code -32602: Unknown tool: search`,
     ],
     [
+      'a refusal by a server that puts the code into its words',
+      new ProtocolError(-32602, 'MCP error -32602: MCP error -32602: Unknown tool: search'),
+      'MCP_PROTOCOL_ERROR',
+      `${WHAT} was refused with code -32602: Unknown tool: search`,
+    ],
+    [
       'another error of the SDK',
       new SdkError(SdkErrorCode.InvalidResult, 'Invalid result for tools/call'),
       'MCP_PROTOCOL_ERROR',

@@ -61,7 +61,7 @@ describe('the process', () => {
 
 describe('a command that cannot be started', () => {
   it('that is in no folder of PATH: which folders, and what to do', async () => {
-    vi.stubEnv('PATH', ['/usr/bin', '/opt/some thing'].join(delimiter))
+    vi.stubEnv('PATH', ['/usr/bin', '/opt/some thing', '/usr/bin'].join(delimiter))
     expect(await startFailure({ command: 'no-such-mcp-server' })).toBe(
       'the command "no-such-mcp-server" was not found (searched PATH: /usr/bin /opt/some thing); install it, or give its full path in "command"',
     )

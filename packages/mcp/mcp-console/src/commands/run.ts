@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { basename, resolve } from 'node:path'
 import type { Context } from '@deepseek-ai/cordis'
 import type { McpClientStatus } from '@deepseek-ai/dsh-mcp-client'
+import { RowsError } from '../composition/rows.ts'
 import type { Outcome } from '../exit.ts'
 import { renderStatus, renderStatusTable } from '../render/status.ts'
 import { errorLine } from '../render/text.ts'
@@ -106,7 +107,8 @@ class Changes {
     if (this.#told.has(error)) return
     this.#told.add(error)
     const { output, booted } = this.#session
-    const about = error.name === 'YAMLException' ? `${booted.file}: ` : ''
+    const isAboutFile = error instanceof RowsError || error.name === 'YAMLException'
+    const about = isAboutFile ? `${booted.file}: ` : ''
     this.#print(() => output.error(`${about}${errorLine(error)}`))
   }
 

@@ -90,8 +90,9 @@ function isLoading(entry: Entry): boolean {
 }
 
 function rowLabel(entry: Entry): string {
-  const { id, name } = entry.options
-  return `row ${JSON.stringify(visibleLine(id, 60))} (${visibleLine(name, 100)})`
+  const { id, name }: { id: unknown; name: string } = entry.options
+  // In YAML it may be a number.
+  return `row ${JSON.stringify(visibleLine(String(id), 60))} (${visibleLine(name, 100)})`
 }
 
 interface Reason {

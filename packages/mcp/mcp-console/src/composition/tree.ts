@@ -2,13 +2,15 @@
  * The composition as the console mounts it: the include plugin on the given file, with a few differences.
  *
  * It never writes to the file; it starts no file watcher for a command that ends by itself; it lets an edit come to
- * its end before it reads it; and it can leave out the servers that a command does not need. A plugin that is not installed beside the file is taken from the
- * console's own dependencies, so that a file with nothing around it works.
+ * its end before it reads it, and refuses one with rows that no loader can take; and it can leave out the servers
+ * that a command does not need. A plugin that is not installed beside the file is taken from the console's own
+ * dependencies, so that a file with nothing around it works.
  */
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Context } from '@deepseek-ai/cordis'
 import { Include } from '@deepseek-ai/cordis-plugin-include'
 import { CLIENT_NAME } from './client-fiber.ts'
+import { CheckedRows } from './rows.ts'
 
 /** Where this module is; the loader imports it by that. */
 export const moduleUrl = import.meta.url
@@ -43,6 +45,7 @@ export default class CompositionTree extends Include {
   /** @param config - passed by the loader as it was given to it. */
   constructor(ctx: Context, config: TreeConfig) {
     super(ctx, config)
+    this.root = new CheckedRows(this.ctx, this)
   }
 
   override async import(name: string, getOuterStack?: () => string[]): Promise<unknown> {
