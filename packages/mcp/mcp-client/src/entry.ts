@@ -26,6 +26,10 @@ import { createTransport } from './transport/create.ts'
 
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string }
 
+/** Longest name and longest words of a server about a tool, in characters, that are told. */
+const MAX_NAME_LENGTH = 100
+const MAX_WORDS_LENGTH = 300
+
 /** How the client calls itself to a server. */
 const CLIENT_INFO = { name: 'dsh-mcp-client', version }
 
@@ -70,6 +74,7 @@ export class Entry {
           transport: makeTransport(ctx, config, this.#redactor, this.#log),
           negotiation,
           livenessIntervalMs: config.livenessIntervalMs,
+          redactor: this.#redactor,
           events,
         }),
       sync: (generation) => this.#sync(generation),
@@ -129,6 +134,8 @@ export class Entry {
       inputSchema: tool.inputSchema,
       outputSchema: tool.outputSchema,
       isReadOnly: tool.annotations?.readOnlyHint,
+      report: (level, format, ...words) =>
+        this.#log[level](format, ...words.map((word) => this.#show(word, MAX_WORDS_LENGTH))),
       call: (args, exec) => callTool(this.#caller, tool, args, exec),
     })
   }
@@ -138,7 +145,9 @@ export class Entry {
     // What a connection listed before it ended says nothing about the one after it.
     if (generation.isOver) throw await generation.ended
     this.#reportTools(report)
-    const { added, replaced, removed } = this.#tools.apply(buildCatalog(this.#config.serverName, tools))
+    const show = (name: string) => this.#show(name, MAX_NAME_LENGTH)
+    const catalog = buildCatalog(this.#config.serverName, tools, show)
+    const { added, replaced, removed } = this.#tools.apply(catalog)
     if (added + replaced + removed > 0) {
       this.#log.debug(
         'tools: %d added, %d replaced, %d removed, %d in all',
@@ -153,7 +162,7 @@ export class Entry {
   /** Say what is wrong with listed tools, but not at every sync again. */
   #reportTools(report: readonly string[]): void {
     const text = report.join('; ')
-    if (text !== this.#reportedTools && text !== '') this.#log.warn('%s', this.#redactor.redact(text))
+    if (text !== this.#reportedTools && text !== '') this.#log.warn('%s', text)
     this.#reportedTools = text
   }
 
@@ -216,18 +225,22 @@ export class Entry {
       this.#log.info('its last output on standard error:\n%s', failure.output.join('\n'))
   }
 
+  /** A server's words for the log or the status. */
+  #show(words: string, maxLength: number): string {
+    return visibleLine(this.#redactor.redact(words), maxLength)
+  }
+
   /** What a connected server says about itself, safe to print. */
   #describeServer({ client }: Generation): Pick<McpClientStatus, 'protocolVersion' | 'serverInfo'> {
-    const show = (text: string, length: number) => visibleLine(this.#redactor.redact(text), length)
     const protocolVersion = client.getNegotiatedProtocolVersion()
     const info = client.getServerVersion()
     return {
-      ...(protocolVersion !== undefined && { protocolVersion: show(protocolVersion, 40) }),
+      ...(protocolVersion !== undefined && { protocolVersion: this.#show(protocolVersion, 40) }),
       ...(info !== undefined && {
         serverInfo: {
-          name: show(info.name, 100),
-          version: show(info.version, 40),
-          ...(info.title !== undefined && { title: show(info.title, 100) }),
+          name: this.#show(info.name, 100),
+          version: this.#show(info.version, 40),
+          ...(info.title !== undefined && { title: this.#show(info.title, 100) }),
         },
       }),
     }

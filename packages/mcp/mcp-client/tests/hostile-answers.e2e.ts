@@ -42,7 +42,15 @@ describe('an answer to nobody', () => {
 })
 
 describe('an answer without content', () => {
-  it.each(['{}', '{ toolResult: "hi" }'])('is no success: %s', async (result) => {
+  it.each([
+    '{}',
+    '{ toolResult: "hi" }',
+    '{ tools: [] }',
+    '{ resources: [] }',
+    '{ contents: [] }',
+    '{ protocolVersion: "x" }',
+    '{ supportedVersions: [] }',
+  ])('is no success: %s', async (result) => {
     const on = await host()
     await mount(on, server(`onCall = (m) => answer(m, ${result})`))
     const called = await on.call('mcp__one__run')
@@ -56,6 +64,26 @@ describe('an answer without content', () => {
     expect(await on.call('mcp__one__run')).toMatchObject({
       value: { content: [], structuredContent: { a: 1 } },
     })
+  })
+})
+
+describe('an answer that is not JSON-RPC', () => {
+  it('fails the call at once, with what is wrong with it, and the connection goes on', async () => {
+    const on = await host()
+    const config = server(`
+      console.log('Server started')
+      let calls = 0
+      onCall = (m) => ++calls === 1
+        ? send({ jsonrpc: '2.0', id: m.id, error: { code: 'ENOENT', message: 'no file' } })
+        : answer(m, { content: [] })`)
+    await mount(on, config)
+    const called = await on.call('mcp__one__run')
+    expect(called).toMatchObject({ isError: true, error: { info: { code: 'MCP_PROTOCOL_ERROR' } } })
+    expect(on.text(called)).toMatch(
+      /^Error: MCP tool "run" of server "one" failed: the server's answer is not JSON-RPC: the code of its error is no whole number$/,
+    )
+    expect((await on.call('mcp__one__run')).isError).toBe(false)
+    expect(on.statuses.kinds('one')).not.toContain('reconnecting')
   })
 })
 
@@ -93,6 +121,54 @@ it('a secret in what a server calls itself and its tools is in neither log nor s
   })
   expect(on.logText()).toContain('levels deep')
   expect(on.logText()).not.toContain(secret)
+})
+
+describe('a secret in the words that are told of a tool', () => {
+  const secret = 'sk-live-AbCdEf0123456789+/xyz'
+  const long = `'x'.repeat(60) + s + 'y'.repeat(60)`
+
+  it.each([
+    [
+      'a pattern that is none',
+      `{ name: 'run', outputSchema: { type: 'object', properties: { a: { pattern: s + '(' } } }, inputSchema: { type: 'object' } }`,
+    ],
+    [
+      'a reference to elsewhere',
+      `{ name: 'run', outputSchema: { type: 'object', $ref: 'http://x/' + s }, inputSchema: { type: 'object' } }`,
+    ],
+    [
+      'an unknown keyword',
+      `{ name: 'run', outputSchema: { type: 'object', [s]: 1 }, inputSchema: { type: 'object' } }`,
+    ],
+    [
+      'a name with a schema that cannot be shown',
+      `{ name: ${long}, inputSchema: { type: 'object', required: ['\u202e'] } }`,
+    ],
+    [
+      'a name with a schema that is too deep',
+      `{ name: ${long}, inputSchema: { type: 'object', [${long}]: deep } }`,
+    ],
+    [
+      'a name that is there twice',
+      `{ name: ${long}, inputSchema: { type: 'object' } }, { name: ${long}, inputSchema: { type: 'object' } }`,
+    ],
+  ])('is told of no part: %s', async (_, tools) => {
+    const on = await host()
+    const config = server(
+      `const s = process.env.API_TOKEN
+      let deep = {}
+      for (let i = 0; i < 300; i++) deep = { a: deep }
+      tools = [${tools}]
+      onCall = (m) => answer(m, { content: [], structuredContent: { a: 'b' } })`,
+      { env: { API_TOKEN: secret }, reconnect: { enabled: false } },
+    )
+    await mount(on, config)
+    for (const name of on.toolNames()) await on.call(name)
+    const told = on.logText() + JSON.stringify(on.statuses.all)
+    expect(told).toContain('[redacted env.API_TOK')
+    expect(told).not.toMatch(/sk-live|AbCdEf/)
+    expect(told).not.toContain('mcp__one__')
+  })
 })
 
 it('an entry that is disposed by whoever hears of its failure stays so', async () => {

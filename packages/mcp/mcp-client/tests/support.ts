@@ -14,6 +14,7 @@ import { isAlive, startHost, type HostOptions, type TestHost } from '@dsh-mcp/ho
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client'
 import { expect, onTestFinished, vi } from 'vitest'
 import { ConnectionFailure } from '../src/diagnostics/failure.ts'
+import { Redactor } from '../src/diagnostics/redactor.ts'
 import * as mcpClient from '../src/index.ts'
 import type { ServerTransport, TransportVerdict } from '../src/transport/types.ts'
 
@@ -28,6 +29,14 @@ export const eventually = async (assertion: () => unknown): Promise<void> => {
 /** Let everything that is due in this turn of the event loop, and the next few, happen. */
 export async function turns(count = 3): Promise<void> {
   for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve))
+}
+
+/** Hides nothing: there is nothing to hide. */
+export const noSecrets = secretsIn({})
+
+/** Hides the values of an environment. */
+export function secretsIn(env: Record<string, string>): Redactor {
+  return new Redactor({ transport: 'stdio', command: 'run', args: [], env, cwd: undefined })
 }
 
 /** A host that is disposed with the test. */

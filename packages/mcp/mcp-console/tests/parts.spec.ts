@@ -54,12 +54,19 @@ describe('saved files', () => {
       blob('file:///a/../../etc/passwd', 'application/pdf'),
       blob('x://y/..'),
       blob('x://a/%2e%2e%2fb c.txt?d', 'no/such-type'),
+      { type: 'image', mimeType: 'image/jpg', data },
       { type: 'resource', resource: { uri: 'x://text', text: 'not saved' } },
     ]
     await prepareFolder(join(folder, 'new'))
     const saved = await saveBinaries({ content }, join(folder, 'new'))
-    expect(await readdir(join(folder, 'new'))).toEqual(['01.jpg', '02-passwd.pdf', '03.bin', '04-d.bin'])
-    expect(saved.map(({ bytes }) => bytes)).toEqual([4, 4, 4, 4])
+    expect(await readdir(join(folder, 'new'))).toEqual([
+      '01.jpg',
+      '02-passwd.pdf',
+      '03.bin',
+      '04-d.bin',
+      '05.jpg',
+    ])
+    expect(saved.map(({ bytes }) => bytes)).toEqual([4, 4, 4, 4, 4])
     expect(await readFile(saved[0]!.path, 'utf8')).toBe('data')
   })
 

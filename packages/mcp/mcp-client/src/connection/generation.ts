@@ -15,6 +15,7 @@ import {
   type Tool,
 } from '@modelcontextprotocol/client'
 import { ConnectionFailure } from '../diagnostics/failure.ts'
+import type { Redactor } from '../diagnostics/redactor.ts'
 import { holdContent, releaseContent, type RawToolResult } from '../tools/content-hold.ts'
 import type { ServerTransport } from '../transport/types.ts'
 import type { Negotiation } from './negotiation.ts'
@@ -46,6 +47,7 @@ export interface GenerationParts {
   readonly negotiation: Negotiation
   /** How often a connection that is otherwise silent is checked for life, in ms; never when `undefined`. */
   readonly livenessIntervalMs: number | undefined
+  readonly redactor: Redactor
   readonly events: GenerationEvents
 }
 
@@ -142,7 +144,7 @@ export class Generation {
     const waitMs = this.#pace.waitMs(performance.now())
     if (waitMs > 0) await waitAtMost(waitMs, this.#life.signal)
     this.#hasAskedForTools = true
-    const listing = new Listing('tools', this.client.getProtocolEra() === 'modern')
+    const listing = new Listing('tools', this.client.getProtocolEra() === 'modern', this.#parts.redactor)
     // Calls pass their tool along, so that nothing needs the SDK's own copy of the list.
     const run = (signal: AbortSignal) => this.client.listTools(undefined, { cacheMode: 'bypass', signal })
     const { tools } = await this.#list(listing, run, this.#life.signal, MAX_LIST_MS)
@@ -164,7 +166,7 @@ export class Generation {
     signal: AbortSignal,
     maxMs: number,
   ): Promise<Result> {
-    return this.#list(new Listing(kind, false), run, signal, maxMs)
+    return this.#list(new Listing(kind, false, this.#parts.redactor), run, signal, maxMs)
   }
 
   /**

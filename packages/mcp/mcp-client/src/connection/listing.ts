@@ -7,6 +7,7 @@
  */
 import { visibleLine } from '@deepseek-ai/dsh-mcp-text'
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
+import type { Redactor } from '../diagnostics/redactor.ts'
 import { MAX_SCHEMA_DEPTH } from '../tools/model-schema.ts'
 
 /** Pages that a list may have; the SDK ends a longer one with an error. */
@@ -39,6 +40,7 @@ export class ListingError extends Error {
 export class Listing {
   readonly #kind: ListKind
   readonly #usesHeaders: boolean
+  readonly #redactor: Redactor
   readonly #abort = new AbortController()
   /** Tools by name, and why they are left out; most are not. */
   readonly #seen = new Map<string, string | undefined>()
@@ -52,10 +54,12 @@ export class Listing {
    * @param kind - whose pages to look at; those of another listing of the same kind count as its own.
    * @param usesHeaders - whether the protocol revision has custom headers: then the SDK prints what is wrong with
    *   the declaration of one, with the server's own words in it.
+   * @param redactor - takes the secrets out of what is reported.
    */
-  constructor(kind: ListKind, usesHeaders: boolean) {
+  constructor(kind: ListKind, usesHeaders: boolean, redactor: Redactor) {
     this.#kind = kind
     this.#usesHeaders = usesHeaders
+    this.#redactor = redactor
   }
 
   /**
@@ -110,7 +114,7 @@ export class Listing {
       // The SDK leaves tools out for one reason only (basic/transports, custom headers from tool parameters).
       listed.has(name)
         ? []
-        : [`${show(name)} is left out: ${reason ?? 'its x-mcp-header declarations are invalid'}`],
+        : [`${this.#show(name)} is left out: ${reason ?? 'its x-mcp-header declarations are invalid'}`],
     )
     const all = [...missing, ...this.#changes]
     if (all.length <= MAX_REPORTED) return all
@@ -145,17 +149,21 @@ export class Listing {
   #flatten(tool: object, name: string): unknown {
     const isDeep = ([, value]: [string, unknown]) => measure(value).depth >= MAX_SCHEMA_DEPTH
     const deep = Object.entries(tool).filter(isDeep)
-    const fields = deep.map(([field]) => visibleLine(field, 40)).join(', ')
+    const fields = deep.map(([field]) => this.#clean(field, 40)).join(', ')
     this.#changes.push(
-      `${show(name)} is nested more than ${MAX_SCHEMA_DEPTH} levels deep in ${fields}, which is ignored`,
+      `${this.#show(name)} is nested more than ${MAX_SCHEMA_DEPTH} levels deep in ${fields}, which is ignored`,
     )
     const flat = Object.fromEntries(Object.entries(tool).filter((field) => !isDeep(field)))
     return { inputSchema: { type: 'object' }, ...flat }
   }
-}
 
-function show(name: string): string {
-  return `tool ${JSON.stringify(visibleLine(name, 100))}`
+  #show(name: string): string {
+    return `tool ${JSON.stringify(this.#clean(name, 100))}`
+  }
+
+  #clean(words: string, maxLength: number): string {
+    return visibleLine(this.#redactor.redact(words), maxLength)
+  }
 }
 
 interface Measure {

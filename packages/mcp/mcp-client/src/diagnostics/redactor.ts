@@ -1,37 +1,86 @@
 /**
  * Keeps the secrets of one entry out of what is logged, thrown or shown.
  *
- * Invariant: everything that may hold a server's or a transport's own words passes {@link Redactor.redact}
- * before it leaves the package.
+ * Invariants: everything that may hold a server's or a transport's own words passes {@link Redactor.redact} before
+ * it is cut, and before it leaves the package; a secret is found as it is, and as JSON, a URL or Base64 spell it.
  */
-import { SENSITIVE_ENV_PATTERN } from '@deepseek-ai/dsh-subprocess'
 import type { ResolvedEndpoint } from '../config/resolve.ts'
+import { secretsOf } from './secrets.ts'
 
-/** Values shorter than this are words of everyday text, not secrets, unless their name says otherwise. */
-const MIN_PLAIN_LENGTH = 8
-const MIN_SECRET_LENGTH = 4
-
-/** A longer value is looked for by itself: an alternative of a pattern can be too large for it to be a pattern. */
+/** A longer secret is looked for as it is: a pattern can be too large to be one. */
 const MAX_IN_PATTERN = 1024
 
 /** A shorter piece of Base64 could be a piece of anything. */
 const MIN_BASE64_LENGTH = 6
 
-// `RegExp.escape` needs Node 24; the package runs on Node 22.
-function escapePattern(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')
+/** Backslashes before a character, where JSON is in JSON. Bounded, so that no text keeps the pattern busy. */
+const ESCAPES = String.raw`\\{1,4}`
+
+/** Replaces the configured secrets of an entry by their names. */
+export class Redactor {
+  /** Longest first, so that one which contains another is found as a whole. */
+  readonly #labels: readonly string[]
+  readonly #pattern: RegExp | undefined
+  readonly #long: readonly (readonly [text: string, label: string])[]
+
+  constructor(endpoint: ResolvedEndpoint) {
+    const secrets = [...secretsOf(endpoint)].toSorted(([a], [b]) => b.length - a.length)
+    const isLong = ([text]: readonly [string, string]) => text.length > MAX_IN_PATTERN
+    this.#long = secrets
+      .filter(isLong)
+      .flatMap(([text, label]) =>
+        [text, JSON.stringify(text).slice(1, -1)].map((form) => [form, label] as const),
+      )
+    const short = secrets.filter((secret) => !isLong(secret))
+    this.#labels = short.map(([, label]) => label)
+    if (short.length > 0)
+      this.#pattern = new RegExp(short.map(([text]) => `(${spellings(text)})`).join('|'), 'g')
+  }
+
+  /** The text with each secret replaced by `[redacted <its field>]`; the same string when there is none. */
+  redact(text: string): string {
+    const rest = this.#long.reduce((left, [form, label]) => left.replaceAll(form, () => shown(label)), text)
+    if (this.#pattern === undefined) return rest
+    return rest.replace(this.#pattern, (_, ...groups: unknown[]) => {
+      const index = groups.findIndex((group) => group !== undefined)
+      return shown(this.#labels[index]!)
+    })
+  }
 }
 
-function isSecretName(name: string): boolean {
-  return SENSITIVE_ENV_PATTERN.test(name) || /auth|cookie/i.test(name)
+function shown(label: string): string {
+  return `[redacted ${label}]`
 }
 
-/** A part of a path that is a key rather than a word: long, with letters and digits. Hosted servers are often reached so. */
-const KEY_SEGMENT = /^(?=.*\d)(?=.*[a-z])[\w.~-]{20,}$/i
+/** A pattern for everything that stands for a text. */
+function spellings(text: string): string {
+  const base64 = base64Pieces(text).filter((piece) => piece.length >= MIN_BASE64_LENGTH)
+  return [spelling(text), ...base64.map(base64Spelling)].join('|')
+}
 
-/** An argument that is an option with its value, and one that is an option whose value is the next argument. */
-const OPTION_WITH_VALUE = /^--?([\w-]+)=(.*)$/s
-const OPTION = /^--?([\w-]+)$/
+/** A text as it is, in a URL, and in JSON however much of it the writer escapes. */
+function spelling(text: string): string {
+  return text.replaceAll(/\\+|[^]/gu, (character) => {
+    if (/^[\w.~-]$/.test(character)) return escapePattern(character)
+    if (character.startsWith('\\')) return String.raw`(?:\\{1,8}(?:u005[Cc])?|(?:%5[Cc])+)`
+    const units = Array.from({ length: character.length }, (_, index) =>
+      character.charCodeAt(index).toString(16).padStart(4, '0'),
+    )
+    const bytes = Buffer.from(character).toString('hex').match(/../g)!
+    const forms = [
+      `(?:${ESCAPES})?${escapePattern(character)}`,
+      units.map((unit) => `${ESCAPES}u${anyCase(unit)}`).join(''),
+      bytes.map((byte) => `%${anyCase(byte)}`).join(''),
+      ...(character === ' ' ? [String.raw`\+`] : []),
+    ]
+    return `(?:${forms.join('|')})`
+  })
+}
+
+/** Base64 in either alphabet. */
+function base64Spelling(piece: string): string {
+  return piece.replaceAll('+', '[+-]').replaceAll('/', String.raw`(?:\\{0,4}/|_)`)
+}
 
 /**
  * What is always the same in the Base64 of a text that a value is part of: three forms, for the three places at
@@ -44,74 +93,11 @@ function base64Pieces(value: string): string[] {
   })
 }
 
-/** What stands behind the user name in the credential of Basic authentication (RFC 7617). */
-function passwordOf(credential: string): string {
-  const pair = Buffer.from(credential, 'base64').toString()
-  return pair.slice(pair.indexOf(':') + 1)
+function anyCase(hex: string): string {
+  return hex.replaceAll(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`)
 }
 
-/** Replaces the configured secrets of an entry by their names. */
-export class Redactor {
-  readonly #names = new Map<string, string>()
-  readonly #long: readonly string[]
-  readonly #pattern: RegExp | undefined
-
-  constructor(endpoint: ResolvedEndpoint) {
-    if (endpoint.transport === 'stdio') {
-      for (const [name, value] of Object.entries(endpoint.env)) this.#add(`env.${name}`, value, name)
-      this.#addArguments(endpoint.args)
-    } else {
-      for (const [name, value] of Object.entries(endpoint.headers)) {
-        this.#add(`headers.${name}`, value, name)
-        const [scheme, credential] = value.split(/\s+/, 2)
-        if (credential === undefined) continue
-        this.#add(`headers.${name}`, credential, name)
-        if (/^basic$/i.test(scheme!)) this.#add(`headers.${name}`, passwordOf(credential), name)
-      }
-      for (const segment of endpoint.url.pathname.split('/')) {
-        if (KEY_SEGMENT.test(segment)) this.#add('url path', segment, '')
-      }
-      for (const [name, value] of endpoint.url.searchParams) this.#add(`url ?${name}`, value, name)
-      // As it was written, which need not be how it would be encoded, and also when it has no name.
-      for (const pair of endpoint.url.search.slice(1).split('&')) {
-        const equals = pair.indexOf('=')
-        const name = pair.slice(0, Math.max(equals, 0))
-        this.#add(`url ?${name}`, pair.slice(equals + 1), name)
-      }
-    }
-    const longestFirst = [...this.#names.keys()].toSorted((a, b) => b.length - a.length)
-    this.#long = longestFirst.filter((value) => value.length > MAX_IN_PATTERN)
-    const short = longestFirst.slice(this.#long.length)
-    if (short.length > 0) this.#pattern = new RegExp(short.map(escapePattern).join('|'), 'g')
-  }
-
-  /** A token is often an argument, and a server's words often repeat its command line. */
-  #addArguments(args: readonly string[]): void {
-    for (const [index, argument] of args.entries()) {
-      const [, name, value] = OPTION_WITH_VALUE.exec(argument) ?? OPTION.exec(argument) ?? []
-      if (name !== undefined && isSecretName(name))
-        this.#add(`--${name}`, value ?? args[index + 1] ?? '', name)
-    }
-  }
-
-  #add(label: string, value: string, name: string): void {
-    if (value.length < (isSecretName(name) ? MIN_SECRET_LENGTH : MIN_PLAIN_LENGTH)) return
-    this.#names.set(value, label)
-    this.#names.set(JSON.stringify(value).slice(1, -1), label)
-    if (value.isWellFormed()) this.#names.set(encodeURIComponent(value), label)
-    for (const piece of base64Pieces(value)) {
-      if (piece.length < MIN_BASE64_LENGTH) continue
-      this.#names.set(piece, label)
-      this.#names.set(piece.replaceAll('+', '-').replaceAll('/', '_'), label)
-    }
-    const lines = value.split(/\r?\n/)
-    if (lines.length > 1) for (const line of lines) this.#add(label, line, '')
-  }
-
-  /** The text with each secret replaced by `[redacted <its field>]`; the same string when there is none. */
-  redact(text: string): string {
-    const label = (value: string) => `[redacted ${this.#names.get(value)}]`
-    const rest = this.#long.reduce((left, value) => left.replaceAll(value, label), text)
-    return this.#pattern === undefined ? rest : rest.replace(this.#pattern, label)
-  }
+// `RegExp.escape` needs Node 24; the package runs on Node 22.
+function escapePattern(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)
 }

@@ -64,7 +64,7 @@ export async function callTool(
 ): Promise<RawToolResult> {
   // Made only when it is needed: showing a name costs more than the rest of this.
   const what = () =>
-    `MCP tool ${JSON.stringify(visibleExcerpt(tool.name, 100))} of server "${caller.serverName}"`
+    `MCP tool ${JSON.stringify(visibleExcerpt(caller.redactor.redact(tool.name), 100))} of server "${caller.serverName}"`
   if (tool.execution?.taskSupport === 'required') {
     throw new McpCallError(
       `${what()} runs only as a task, and this client does not support tasks. Use another tool.`,

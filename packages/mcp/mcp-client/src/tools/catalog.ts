@@ -3,7 +3,6 @@
  *
  * Invariant: a catalog is whole and consistent, or it is not made.
  */
-import { visibleLine } from '@deepseek-ai/dsh-mcp-text'
 import type { Tool } from '@modelcontextprotocol/client'
 import { publicToolName } from './naming.ts'
 
@@ -18,16 +17,21 @@ export class CatalogError extends Error {
 /**
  * Make the catalog of a server's list.
  *
+ * @param show - makes of a tool's name what may be shown of it.
  * @throws {CatalogError} when a name stands in the list twice, which the specification forbids (server/tools,
  *   tool names).
  */
-export function buildCatalog(serverName: string, tools: readonly Tool[]): Catalog {
+export function buildCatalog(
+  serverName: string,
+  tools: readonly Tool[],
+  show: (name: string) => string,
+): Catalog {
   const catalog = new Map<string, Tool>()
   for (const tool of tools) {
     const name = publicToolName(serverName, tool.name)
     if (catalog.has(name)) {
       throw new CatalogError(
-        `the server lists the tool ${JSON.stringify(visibleLine(tool.name, 100))} twice, so its list is invalid`,
+        `the server lists the tool ${JSON.stringify(show(tool.name))} twice, so its list is invalid`,
       )
     }
     catalog.set(name, tool)

@@ -48,9 +48,11 @@ export function holdContent(message: JSONRPCMessage): void {
   message.result = { ...result, content: [], _meta: { ...meta, [FIELD]: ticket } }
 }
 
-/** Put the content back, when the SDK is done with a result. */
+/**
+ * Put the content back, when the SDK is done with a result. Where none was held there was none, whatever stands there
+ * now: the SDK makes up an empty list for the result of another request as well.
+ */
 export function releaseContent(result: CallToolResult): RawToolResult {
   const { [FIELD]: ticket, ...meta } = result._meta ?? {}
-  const isHeld = isRecord(ticket) && held.has(ticket)
-  return { ...result, _meta: meta, content: isHeld ? held.get(ticket) : result.content }
+  return { ...result, _meta: meta, content: isRecord(ticket) ? held.get(ticket) : undefined }
 }

@@ -33,6 +33,11 @@ export interface McpToolOptions {
    * structured content, is a failed call. Default: structured content is optional, and any JSON.
    */
   readonly outputSchema?: Record<string, unknown> | undefined
+  /**
+   * Told what is wrong with the tool's schemas: a format with `%s` and what to put there, which are the provider's
+   * own words as they are. Default: the logger of the context, with the words on one line and cut to 300 characters.
+   */
+  readonly report?: ((level: 'warn' | 'debug', format: string, ...words: string[]) => void) | undefined
   /** The tool changes nothing, so that its calls may overlap with others. Default `false`. */
   readonly isReadOnly?: boolean | undefined
   /**
@@ -45,6 +50,9 @@ export interface McpToolOptions {
    */
   call(args: Record<string, unknown>, exec: ToolRunContext): Promise<unknown>
 }
+
+/** Longest words of a provider in the log, in characters. */
+const MAX_WORDS_LENGTH = 300
 
 /** A call's value and its projection, until the registry asks for them; a brief value needs none beforehand. */
 interface Settled extends Projection {
@@ -75,18 +83,27 @@ const SILENT_FAILURE: Silence = {
  * @param options - the tool.
  */
 export function createMcpToolDefinition(ctx: Context, options: McpToolOptions): ToolDefinition {
-  const { name } = options
+  const { name, rawName = name } = options
+  const report =
+    options.report ??
+    ((level, format, ...words) =>
+      ctx.logger[level](format, ...words.map((word) => visibleLine(word, MAX_WORDS_LENGTH))))
   const input = modelSchema(options.inputSchema)
-  const contract = outputContract(options.outputSchema, (reason) => {
-    ctx.logger.warn('results of %s are not held to its output schema any more: %s', visibleLine(name), reason)
-  })
+  const contract = outputContract(options.outputSchema, (reason) =>
+    report(
+      'warn',
+      'results of the tool "%s" are not held to its output schema any more: %s',
+      rawName,
+      reason,
+    ),
+  )
   if (input.obstacle !== undefined) {
-    const message = 'the input schema of %s %s, so the model gets an open one'
-    ctx.logger.warn(message, visibleLine(name), input.obstacle)
+    const format = `the input schema of the tool "%s" ${input.obstacle}, so the model gets an open one`
+    report('warn', format, rawName)
   }
   if (contract.unsupported !== undefined) {
-    const message = 'the output schema of %s is not part of its tool definition: %s'
-    ctx.logger.debug(message, visibleLine(name), visibleLine(contract.unsupported))
+    const format = 'the output schema of the tool "%s" is not part of its definition: %s'
+    report('debug', format, rawName, contract.unsupported)
   }
   return {
     name,
@@ -96,7 +113,7 @@ export function createMcpToolDefinition(ctx: Context, options: McpToolOptions): 
     async execute(args, exec) {
       const isObject = isKey(args) && !Array.isArray(args)
       const raw = await options.call(isObject ? (args as Record<string, unknown>) : {}, exec)
-      const value = await readSuccess(options.rawName ?? name, contract, raw)
+      const value = await readSuccess(rawName, contract, raw)
       if (isBrief(value)) return value
       const projection = await project(value, await admitImages(ctx, exec, imagesOf(value)))
       const settled = { value, ...projection }

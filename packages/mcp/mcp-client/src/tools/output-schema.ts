@@ -4,7 +4,7 @@
  * Invariants: whatever a schema says and whatever a result holds, a check ends in bounded time and fetches nothing;
  * schemas know nothing of each other, their `$id`s included.
  */
-import { visibleExcerpt, visibleLine } from '@deepseek-ai/dsh-mcp-text'
+import { visibleExcerpt } from '@deepseek-ai/dsh-mcp-text'
 import {
   assertSupportedJsonSchema,
   validateJsonSchemaValue,
@@ -27,16 +27,18 @@ const MAX_COST_PER_VALUE = 100
  */
 export const MAX_CHECK_COST = 10_000_000
 
-/** Violations that are put together, and the longest violation and reason that is passed on, in characters. */
+/** Violations that are put together, and how much of them is passed on, in characters. */
 const MAX_VIOLATIONS = 10
 const MAX_VIOLATION = 500
-const MAX_REASON = 300
 
 /** What results of one tool are held to. */
 export interface OutputContract {
   /** The schema of the canonical value, for the registry and for programs. It never changes. */
   readonly schema: JsonSchemaNode
-  /** Why the advertised schema is not part of {@link OutputContract.schema}, if it is not; one line. */
+  /**
+   * Why the advertised schema is not part of {@link OutputContract.schema}, if it is not. With the server's own
+   * words in it, as they are.
+   */
   readonly unsupported: string | undefined
   /**
    * Check the structured content of a successful result against the advertised schema.
@@ -52,7 +54,7 @@ export interface OutputContract {
  * the contract's alone.
  *
  * @param advertised - the tool's `outputSchema` as listed, if it has one.
- * @param onUncheckable - told, once, why results cannot be held to the schema any more.
+ * @param onUncheckable - told, once, why results cannot be held to the schema any more; in words as they are, too.
  */
 export function outputContract(
   advertised: Record<string, unknown> | undefined,
@@ -114,7 +116,7 @@ function unsupportedReason(schema: unknown): string | undefined {
   try {
     assertSupportedJsonSchema(schema)
   } catch (error) {
-    return reasonOf(error)
+    return (error as Error).message
   }
   const isCostly = costPerValue(schema) > MAX_COST_PER_VALUE
   return isCostly ? 'it has too many alternatives, names or allowed values' : undefined
@@ -154,12 +156,8 @@ function sdkCheck(advertised: Record<string, unknown>, onUncheckable: (reason: s
       })
     } catch (error) {
       isUncheckable = true
-      onUncheckable(reasonOf(error))
+      onUncheckable((error as Error).message)
       return undefined
     }
   }
-}
-
-function reasonOf(error: unknown): string {
-  return visibleLine((error as Error).message, MAX_REASON)
 }

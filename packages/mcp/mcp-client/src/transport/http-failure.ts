@@ -15,9 +15,12 @@ import {
 /** Longest excerpt of a server's answer in a reason, in characters. */
 const MAX_EXCERPT_LENGTH = 160
 
+/** Takes the secrets out of a text, before it is cut. */
+type Redact = (text: string) => string
+
 /** An endpoint as it may be shown: without its query, which can hold secrets. */
-export function displayUrl(url: URL): string {
-  return visibleLine(`${url.origin}${url.pathname}`)
+export function displayUrl(url: URL, redact: Redact): string {
+  return visibleLine(redact(`${url.origin}${url.pathname}`))
 }
 
 /** The system's or undici's code for a failed exchange, wherever it stands in the chain of causes. */
@@ -46,8 +49,10 @@ function closedHint({ protocol }: URL): string {
  *
  * @param error - what `fetch` threw.
  * @param hasAnswered - whether the server has answered anything on this connection.
+ * @param redact - takes the secrets out of the system's words.
  */
-export function networkReason(error: unknown, url: URL, hasAnswered: boolean): string {
+export function networkReason(error: unknown, url: URL, hasAnswered: boolean, redact: Redact): string {
+  const said = () => visibleLine(redact(deepestMessage(error)), MAX_EXCERPT_LENGTH)
   const code = codeOf(error)
   switch (code) {
     case 'ECONNREFUSED':
@@ -73,9 +78,9 @@ export function networkReason(error: unknown, url: URL, hasAnswered: boolean): s
     return `the answer of ${url.host} is not HTTP (${code}); if the server speaks TLS, write https: in "url"`
   }
   if (code !== undefined && /CERT|SELF_SIGNED|UNABLE_TO|ALTNAME/.test(code)) {
-    return `the TLS certificate of ${url.host} is not trusted (${code}: ${visibleLine(deepestMessage(error), MAX_EXCERPT_LENGTH)}); correct the certificate, or name its authority with NODE_EXTRA_CA_CERTS`
+    return `the TLS certificate of ${url.host} is not trusted (${code}: ${said()}); correct the certificate, or name its authority with NODE_EXTRA_CA_CERTS`
   }
-  return `the request to ${url.host} failed: ${visibleLine(deepestMessage(error), MAX_EXCERPT_LENGTH)}`
+  return `the request to ${url.host} failed: ${said()}`
 }
 
 /** Codes of exchanges that ended before anything was sent: there was no connection. */
@@ -100,20 +105,19 @@ export interface ExchangeContext {
   readonly hasCredentials: boolean
   /** Where the last redirect that was answered points to. */
   readonly redirectTarget?: URL | undefined
-  /** Takes the secrets out of a server's words, before they are cut. */
-  readonly redact: (text: string) => string
+  readonly redact: Redact
 }
 
-function unauthorizedReason({ url, hasCredentials }: ExchangeContext): string {
+function unauthorizedReason({ url, hasCredentials, redact }: ExchangeContext): string {
   const step = hasCredentials
     ? 'the configured headers.Authorization was not accepted; check that it is valid and has not expired'
     : 'put credentials into headers.Authorization'
-  return `${displayUrl(url)} requires authorization (HTTP 401); ${step}`
+  return `${displayUrl(url, redact)} requires authorization (HTTP 401); ${step}`
 }
 
-function redirectReason(status: number, { url, redirectTarget }: ExchangeContext): string {
-  const target = redirectTarget === undefined ? 'elsewhere' : `to ${displayUrl(redirectTarget)}`
-  return `${displayUrl(url)} redirects ${target} (HTTP ${status}), and that was not followed, so that nothing of "headers" is sent there; if it is the intended server, set "url" to it`
+function redirectReason(status: number, { url, redirectTarget, redact }: ExchangeContext): string {
+  const target = redirectTarget === undefined ? 'elsewhere' : `to ${displayUrl(redirectTarget, redact)}`
+  return `${displayUrl(url, redact)} redirects ${target} (HTTP ${status}), and that was not followed, so that nothing of "headers" is sent there; if it is the intended server, set "url" to it`
 }
 
 /** What a server says in the body of an error status: the message of a JSON-RPC error, or the beginning of the text. */
@@ -136,7 +140,7 @@ function bodyOf(error: SdkHttpError): string {
 
 /** The reason of an answer with an error status. */
 function statusReason(error: SdkHttpError, context: ExchangeContext): string {
-  const shown = displayUrl(context.url)
+  const shown = displayUrl(context.url, context.redact)
   const { status } = error
   if (status >= 300 && status < 400) return redirectReason(status, context)
   switch (status) {
@@ -157,8 +161,8 @@ function statusReason(error: SdkHttpError, context: ExchangeContext): string {
 }
 
 /** The reason of an answer that is no answer of an MCP server, although its status says success. */
-function contentReason(type: unknown, shown: string): string {
-  const got = typeof type === 'string' ? visibleLine(type, 60) : 'no content type'
+function contentReason(type: unknown, shown: string, redact: Redact): string {
+  const got = typeof type === 'string' ? visibleLine(redact(type), 60) : 'no content type'
   return `${shown} answered with ${got} instead of JSON; it may be a login page, a proxy's error, or not an MCP endpoint: check "url" and "headers"`
 }
 
@@ -168,7 +172,7 @@ function contentReason(type: unknown, shown: string): string {
  * @param error - what a request or the negotiation threw.
  */
 export function httpReason(error: unknown, context: ExchangeContext): string | undefined {
-  const shown = displayUrl(context.url)
+  const shown = displayUrl(context.url, context.redact)
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (cause instanceof SdkHttpError) return statusReason(cause, context)
     if (cause instanceof InsufficientScopeError) {
@@ -179,7 +183,11 @@ export function httpReason(error: unknown, context: ExchangeContext): string | u
       return `${shown} refuses access (HTTP 403); the credentials in "headers" lack a scope${scope}`
     }
     if (cause instanceof SdkError && cause.code === SdkErrorCode.ClientHttpUnexpectedContent) {
-      return contentReason((cause.data as { contentType?: unknown } | undefined)?.contentType, shown)
+      return contentReason(
+        (cause.data as { contentType?: unknown } | undefined)?.contentType,
+        shown,
+        context.redact,
+      )
     }
     if (cause instanceof SyntaxError) {
       return `${shown} answered with invalid JSON: ${visibleLine(context.redact(cause.message), MAX_EXCERPT_LENGTH)}`

@@ -261,8 +261,9 @@ export class HttpTransport extends StreamableHTTPClientTransport implements Serv
     } catch (error) {
       if (init?.signal?.aborted === true) throw error
       if (isOwnGet) this.#missStream()
-      const reason = networkReason(error, new URL(url), this.#hasAnswered)
-      throw new ConnectionFailure(this.#options.redactor.redact(reason), {
+      const redact = (text: string) => this.#options.redactor.redact(text)
+      const reason = networkReason(error, new URL(url), this.#hasAnswered, redact)
+      throw new ConnectionFailure(redact(reason), {
         isUnsent: isUnsent(error),
         cause: error,
       })

@@ -7,7 +7,7 @@ import { ListingError, MAX_LIST_ENTRIES } from '../../src/connection/listing.ts'
 import { negotiate } from '../../src/connection/negotiation.ts'
 import { ConnectionFailure } from '../../src/diagnostics/failure.ts'
 import type { TransportVerdict } from '../../src/transport/types.ts'
-import { memoryServer, MemoryTransport, turns, type MemoryFaults } from '../support.ts'
+import { memoryServer, MemoryTransport, noSecrets, turns, type MemoryFaults } from '../support.ts'
 
 const ERAS = ['legacy', 'modern'] as const
 const INTERVAL_MS = 10_000
@@ -62,6 +62,7 @@ async function connected(
     transport,
     negotiation: negotiate('streamable-http', 'unknown', 0),
     livenessIntervalMs,
+    redactor: noSecrets,
     events: { onToolsChanged: () => void changes++, onError: (error) => errors.push(error) },
   })
   onTestFinished(() => made.close())
@@ -170,6 +171,7 @@ it('a connection with a process behind it is not checked: the exit of that is se
     transport: new MemoryTransport(server),
     negotiation: negotiate('stdio', 'unknown', 0),
     livenessIntervalMs: INTERVAL_MS,
+    redactor: noSecrets,
     events: { onToolsChanged: () => {}, onError: () => {} },
   })
   onTestFinished(() => made.close())
@@ -560,6 +562,7 @@ describe('a subscription that cannot be opened', () => {
       transport,
       negotiation: negotiate('streamable-http', 'unknown', 0),
       livenessIntervalMs: undefined,
+      redactor: noSecrets,
       events: { onToolsChanged: () => {}, onError: (error) => errors.push(error) },
     })
     onTestFinished(() => made.close())

@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { Generation } from '../../src/connection/generation.ts'
 import { LEGACY_NEGOTIATION, negotiate } from '../../src/connection/negotiation.ts'
 import { ConnectionFailure } from '../../src/diagnostics/failure.ts'
-import { eventually, memoryServer, MemoryTransport, turns, type MemoryFaults } from '../support.ts'
+import { eventually, memoryServer, MemoryTransport, noSecrets, turns, type MemoryFaults } from '../support.ts'
 
 const ERAS = ['legacy', 'modern'] as const
 const clientInfo = { name: 'test', version: '1' }
@@ -19,6 +19,7 @@ async function generation(options: InMemoryServerOptions = {}, faults: MemoryFau
     transport,
     negotiation: isLegacy ? LEGACY_NEGOTIATION : negotiate('stdio', 'unknown', 0),
     livenessIntervalMs: undefined,
+    redactor: noSecrets,
     events: { onToolsChanged: () => changes++, onError: (error) => errors.push(error) },
   })
   onTestFinished(() => made.close())

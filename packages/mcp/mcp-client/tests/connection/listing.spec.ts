@@ -9,7 +9,9 @@ import {
   type ListKind,
 } from '../../src/connection/listing.ts'
 import { MAX_SCHEMA_DEPTH } from '../../src/tools/model-schema.ts'
+import { noSecrets, secretsIn } from '../support.ts'
 
+const TOKEN = 'sk-live-AbCdEf0123456789'
 const ESCAPE = '\u{1b}[31m'
 
 type Message = JSONRPCMessage & { result: Record<string, unknown> }
@@ -29,7 +31,7 @@ function nested(levels: number): unknown {
 
 /** Run a listing whose pages come as these messages. */
 async function list(kind: ListKind, ...pages: Message[]) {
-  const listing = new Listing(kind, true)
+  const listing = new Listing(kind, true, secretsIn({ TOKEN }))
   const run = async (signal: AbortSignal) => {
     for (const each of pages) {
       listing.inspect(each)
@@ -110,7 +112,7 @@ describe('the size of a list', () => {
 describe('the time of a listing', () => {
   it('is bounded, over all pages', async () => {
     vi.useFakeTimers()
-    const listing = new Listing('tools', true)
+    const listing = new Listing('tools', true, noSecrets)
     const forever = (signal: AbortSignal) =>
       new Promise((_resolve, reject) => {
         signal.addEventListener('abort', () => reject(new Error('aborted')))
@@ -131,7 +133,7 @@ describe('the time of a listing', () => {
   it('ends from outside, too, with the reason that there is', async () => {
     const outside = AbortSignal.abort(new Error('closed'))
     const run = async (signal: AbortSignal) => signal.throwIfAborted()
-    await expect(new Listing('tools', true).collect(run, outside, 1000)).rejects.toThrow('closed')
+    await expect(new Listing('tools', true, noSecrets).collect(run, outside, 1000)).rejects.toThrow('closed')
   })
 })
 
@@ -143,7 +145,7 @@ describe('a message that is no page of the list', () => {
     ['an error', { jsonrpc: '2.0', id: 1, error: { code: 1, message: 'no' } }],
   ])('stays as it is: %s', (_what, other) => {
     const before = structuredClone(other)
-    new Listing('tools', true).inspect(other as JSONRPCMessage)
+    new Listing('tools', true, noSecrets).inspect(other as JSONRPCMessage)
     expect(other).toEqual(before)
   })
 })
@@ -232,7 +234,7 @@ describe('a tool with custom headers', () => {
   it('may have any name where the protocol has no custom headers', () => {
     const each = tool(`any${ESCAPE}`, { inputSchema: withHeader(ESCAPE) })
     const only = page([each])
-    new Listing('tools', false).inspect(only)
+    new Listing('tools', false, noSecrets).inspect(only)
     expect(only.result['tools']).toEqual([each])
   })
 

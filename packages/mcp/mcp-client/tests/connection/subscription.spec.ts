@@ -2,7 +2,7 @@ import { METHOD_NOT_FOUND, type JSONRPCMessage } from '@modelcontextprotocol/cli
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { Generation } from '../../src/connection/generation.ts'
 import { negotiate } from '../../src/connection/negotiation.ts'
-import { eventually, memoryServer, MemoryTransport, turns } from '../support.ts'
+import { eventually, memoryServer, MemoryTransport, noSecrets, turns } from '../support.ts'
 
 /** A modern connection to a server that handles its subscriptions as a test says. */
 async function connection(onListen?: (id: unknown, transport: MemoryTransport) => void) {
@@ -27,6 +27,7 @@ async function connection(onListen?: (id: unknown, transport: MemoryTransport) =
     transport,
     negotiation: negotiate('stdio', 'unknown', 0),
     livenessIntervalMs: undefined,
+    redactor: noSecrets,
     events: { onToolsChanged: () => changes++, onError: (error) => errors.push(String(error)) },
   })
   onTestFinished(() => generation.close())

@@ -6,7 +6,7 @@ import { LEGACY_NEGOTIATION, type Negotiation } from '../../src/connection/negot
 import type { ConnectionState } from '../../src/connection/state.ts'
 import { Supervisor, type SupervisorParts } from '../../src/connection/supervisor.ts'
 import { ConnectionFailure } from '../../src/diagnostics/failure.ts'
-import { eventually, memoryServer, MemoryTransport, turns, type MemoryFaults } from '../support.ts'
+import { eventually, memoryServer, MemoryTransport, noSecrets, turns, type MemoryFaults } from '../support.ts'
 
 const FAR = 3_600_000
 const never = new AbortController().signal
@@ -50,6 +50,7 @@ class Supervised {
           transport,
           negotiation,
           livenessIntervalMs: undefined,
+          redactor: noSecrets,
           events,
         })
         this.log.push(`make ${this.generations.push(generation)}`)

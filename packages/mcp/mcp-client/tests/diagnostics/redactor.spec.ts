@@ -7,6 +7,11 @@ const redactor = (more: object) => {
   const base = { serverName: 'one', transport, ...(transport === 'stdio' && { command: 'run' }) }
   return new Redactor(resolveConfig({ ...base, ...more }).endpoint)
 }
+const unicodeEscapes = (text: string) =>
+  Array.from(
+    { length: text.length },
+    (_, index) => `\\u${text.charCodeAt(index).toString(16).padStart(4, '0')}`,
+  ).join('')
 const withEnv = (env: Record<string, string>) => redactor({ env })
 const withUrl = (url: string, headers: Record<string, string> = {}) => redactor({ url, headers })
 
@@ -121,6 +126,84 @@ describe('a redactor', () => {
     expect(hides.redact('<.*[a-z]+$(\\d)|^{2}?>')).toBe('<[redacted env.A_KEY]>')
   })
 
+  it.each<[string, (text: string) => string]>([
+    ['Python', (text) => JSON.stringify(text).replace(/[^ -~]/gu, unicodeEscapes)],
+    [
+      'PHP',
+      (text) =>
+        JSON.stringify(text)
+          .replace(/[^ -~]/gu, unicodeEscapes)
+          .replaceAll('/', String.raw`\/`),
+    ],
+    [
+      '.NET',
+      (text) =>
+        JSON.stringify(text).replace(/[^ -~]|[&+<>']/gu, (found) =>
+          unicodeEscapes(found).toUpperCase().replaceAll('U', 'u'),
+        ),
+    ],
+    ['JavaScript, in JSON once more', (text) => JSON.stringify(JSON.stringify(text))],
+    ['a URL, with lower case', (text) => encodeURIComponent(text).toLowerCase()],
+    ['a URL, as a form', (text) => encodeURIComponent(text).replaceAll('%20', '+')],
+  ])('replaces a secret as %s spells it', (_, spell) => {
+    const secret = 'p/w+d & <ä\'"\\é😀> 3'
+    const hides = withEnv({ PASSWORD: secret })
+    expect(hides.redact(`<<${spell(secret).toLowerCase()}>>`)).toMatch(
+      /^<<[\\"]*\[redacted env\.PASSWORD\][\\"]*>>$/,
+    )
+  })
+
+  it('replaces what is secret in a composed value: cookies, parameters, JSON, the password of an address', () => {
+    const cookie = withUrl('https://example.test', { Cookie: 'sid=s3ss10nid; theme=dark' })
+    expect(cookie.redact('no session s3ss10nid, theme dark')).toBe(
+      'no session [redacted headers.Cookie], theme dark',
+    )
+    const scheme = withUrl('https://example.test', { Authorization: 'Token token="abcdefgh", other' })
+    expect(scheme.redact('token abcdefgh')).toBe('token [redacted headers.Authorization]')
+    const json = withEnv({ HEADERS: '{"X-Api": "k3y-0123456789-0123456789", "X-Name": "somebody"}' })
+    expect(json.redact('somebody k3y-0123456789-0123456789')).toBe('somebody [redacted env.HEADERS]')
+    const url = withEnv({ DATABASE: 'postgres://admin:p%40ss@db.test/x', BROKEN: 'http://u:%zzzz@db.test' })
+    expect(url.redact('db.test: admin, p@ss or p%40ss is wrong, %zzzz too')).toBe(
+      'db.test: admin, [redacted env.DATABASE] or [redacted env.DATABASE] is wrong, [redacted env.BROKEN] too',
+    )
+  })
+
+  it('leaves paths and addresses alone, which have to be read, unless their name is that of a secret', () => {
+    const hides = withEnv({
+      NOTES: '/srv/notes-of-the-year-2026',
+      HOME_OF: 'C:\\Users\\somebody',
+      API: 'https://api.example.test/v1',
+      KEY_FILE: '/run/secrets/one',
+      HOOK: 'https://hooks.example.test/0a1b2c3d4e5f6a7b8c9d0e1f',
+      CALL: 'https://api.example.test/v1?key=value',
+    })
+    expect(hides.redact('/srv/notes-of-the-year-2026 C:\\Users\\somebody https://api.example.test/v1')).toBe(
+      '/srv/notes-of-the-year-2026 C:\\Users\\somebody https://api.example.test/v1',
+    )
+    expect(hides.redact('/run/secrets/one')).toBe('[redacted env.KEY_FILE]')
+    expect(hides.redact('https://hooks.example.test/0a1b2c3d4e5f6a7b8c9d0e1f')).toBe(
+      'https://hooks.example.test/[redacted env.HOOK]',
+    )
+    expect(hides.redact('https://api.example.test/v1?key=value')).toBe('[redacted env.CALL]')
+  })
+
+  it('replaces a secret without the spaces around it', () => {
+    expect(withEnv({ TOKEN: ' abcdef\n' }).redact('token abcdef')).toBe('token [redacted env.TOKEN]')
+  })
+
+  it('replaces a header in an argument', () => {
+    const hides = redactor({ args: ['--header', 'Authorization: Bearer abcdef', 'Accept: anything'] })
+    expect(hides.redact('--header "Authorization: Bearer abcdef", Accept: anything, abcdef')).toBe(
+      '--header "Authorization: [redacted args Authorization]", Accept: anything, [redacted args Authorization]',
+    )
+  })
+
+  it('comes to an end with text that is made to keep it busy', () => {
+    const hides = withEnv({ KEY: String.raw`\\\\a\b\c//++  \\\\`, TOKEN: '\\'.repeat(500) })
+    const text = '\\'.repeat(60_000)
+    expect(hides.redact(text)).toContain('[redacted env.TOKEN]')
+  })
+
   it('replaces secrets of any length', () => {
     const secret = 's3cr3t-'.repeat(100_000)
     const hides = withEnv({ KEY: secret, TOKEN: 'other-token', NOTES: 'n'.repeat(70_000) })
@@ -132,6 +215,19 @@ describe('a redactor', () => {
     const hides = withEnv({ MODE: 'verbose', API_KEY: 'abc', LONG: 'production', TOKEN: 'abcd', FLAG: '' })
     expect(hides.redact('verbose abc production abcd')).toBe(
       'verbose abc [redacted env.LONG] [redacted env.TOKEN]',
+    )
+  })
+
+  it('knows a secret by its name where it is short, but not a switch', () => {
+    const hides = withEnv({
+      DB_PASS: 'hunt3',
+      PGPWD: 'pgpgp',
+      MY_PIN: '4711',
+      PATH_STYLE: 'auto',
+      BYPASS: 'true',
+    })
+    expect(hides.redact('hunt3 pgpgp 4711 auto true')).toBe(
+      '[redacted env.DB_PASS] [redacted env.PGPWD] [redacted env.MY_PIN] auto true',
     )
   })
 

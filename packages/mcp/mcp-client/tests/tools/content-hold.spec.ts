@@ -58,8 +58,11 @@ describe('content on its way past the SDK', () => {
     expect(releaseContent(message.result).content).toBe(CONTENT)
     for (const forged of [[{ type: 'text', text: 'forged' }], { a: 1 }]) {
       const unheld = { content: [], _meta: { 'dsh-mcp-client/content': forged } }
-      expect(releaseContent(unheld).content).toEqual([])
+      expect(releaseContent(unheld).content).toBeUndefined()
     }
-    expect(releaseContent({ content: [] }).content).toEqual([])
+  })
+
+  it('is none where none was held: the SDK makes one up for the result of another request', () => {
+    expect(releaseContent({ content: [] }).content).toBeUndefined()
   })
 })

@@ -103,7 +103,7 @@ describe('an adapted tool', () => {
     const app = await adapted({ content: [] }, { name: 'x\n\u202ey', inputSchema: { required: ['\u202e'] } })
     expect(app.schemas()).toMatchObject([{ parameters: { type: 'object' } }])
     expect(app.logs.find({ level: 'warn' }).map((entry) => entry.text)).toEqual([
-      'the input schema of x\\n\\u{202e}y hides characters, so the model gets an open one',
+      'the input schema of the tool "x\\n\\u{202e}y" hides characters, so the model gets an open one',
     ])
   })
 
@@ -112,7 +112,9 @@ describe('an adapted tool', () => {
     const app = await adapted({ content: [] }, { outputSchema })
     const [line, ...more] = app.logs.find({ level: 'debug', text: 'output schema' })
     expect(more).toEqual([])
-    expect(line?.text).toMatch(/^the output schema of tool is not part of its tool definition: .{1,200}$/)
+    expect(line?.text).toMatch(
+      /^the output schema of the tool "tool" is not part of its definition: .{1,300}$/,
+    )
   })
 })
 
@@ -226,7 +228,7 @@ describe('an invalid result', () => {
     expect(await app.call('tool')).toMatchObject({ isError: false })
     const warnings = app.logs.find({
       level: 'warn',
-      text: 'results of tool are not held to its output schema any more',
+      text: 'results of the tool "tool" are not held to its output schema any more',
     })
     expect(warnings).toHaveLength(1)
   })

@@ -135,7 +135,9 @@ describe('a schema for the model', () => {
       { type: 'object', properties: { a: { type: 'number', minimum: 0 } } },
       { type: 'object' },
     ])
-    expect(logs.text()).toContain('the input schema of endless is not JSON, so the model gets an open one')
+    expect(logs.text()).toContain(
+      'the input schema of the tool "endless" is not JSON, so the model gets an open one',
+    )
   })
 
   it('has descriptions that are cut at the limit', () => {

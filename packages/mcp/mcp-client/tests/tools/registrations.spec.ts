@@ -24,7 +24,7 @@ async function registry(define?: (definition: ToolDefinition) => ToolDefinition)
     })
     return define === undefined ? definition : define(definition)
   })
-  const apply = (...tools: Tool[]) => registrations.apply(buildCatalog('s', tools))
+  const apply = (...tools: Tool[]) => registrations.apply(buildCatalog('s', tools, String))
   /** The definitions in the registry, by name; a registration that was kept has the same one. */
   const definitions = () => Object.fromEntries(app.toolNames().map((name) => [name, app.ctx.tools.get(name)]))
   const changes = () => app.toolChanges

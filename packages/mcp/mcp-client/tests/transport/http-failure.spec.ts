@@ -17,11 +17,8 @@ import {
 } from '../../src/transport/http-failure.ts'
 
 const url = new URL('http://example.test:8080/mcp?key=secret')
-const context = {
-  url,
-  hasCredentials: false,
-  redact: (text: string) => text.replaceAll('secret', '[redacted]'),
-}
+const redact = (text: string) => text.replaceAll('secret', '[redacted]')
+const context = { url, hasCredentials: false, redact }
 
 const coded = (code: string, message = 'it failed') => Object.assign(new Error(message), { code })
 const wrapped = (cause: unknown) => new TypeError('fetch failed', { cause })
@@ -34,7 +31,15 @@ const status = (code: number, text?: string, statusText?: string) =>
 
 describe('a URL that is shown', () => {
   it('has no query, no credentials and no hidden characters', () => {
-    expect(displayUrl(new URL('https://user:pass@example.test/a?b=c#d'))).toBe('https://example.test/a')
+    expect(displayUrl(new URL('https://user:pass@example.test/a?b=c#d'), redact)).toBe(
+      'https://example.test/a',
+    )
+  })
+
+  it('loses a secret before it is cut', () => {
+    const long = new URL(`https://example.test/${'a'.repeat(165)}/secret`)
+    expect(displayUrl(long, redact)).toMatch(/a\/\[redac|a\/\[redacted\]$|a … \(\+/)
+    expect(displayUrl(long, redact)).not.toMatch(/\/se/)
   })
 })
 
@@ -58,27 +63,27 @@ describe('the reason of an exchange without an answer', () => {
     ['ERR_TLS_CERT_ALTNAME_INVALID', 'is not trusted'],
     ['EHOSTUNREACH', 'the request to example.test:8080 failed: it failed'],
   ])('with the code %s', (code, words) => {
-    expect(networkReason(wrapped(coded(code)), url, true)).toContain(words)
+    expect(networkReason(wrapped(coded(code)), url, true, redact)).toContain(words)
   })
 
   it('is found behind an attempt at several addresses', () => {
     const error = wrapped(new AggregateError([coded('ECONNREFUSED'), coded('ECONNREFUSED')]))
-    expect(networkReason(error, url, true)).toContain('connection refused')
+    expect(networkReason(error, url, true, redact)).toContain('connection refused')
   })
 
   it('without a code is the deepest message, on one line and without hidden characters', () => {
-    expect(networkReason(wrapped(new Error('bad\n\u{1b}')), url, true)).toBe(
+    expect(networkReason(wrapped(new Error('bad\n\u{1b}')), url, true, redact)).toBe(
       'the request to example.test:8080 failed: bad\\n\\u{1b}',
     )
-    expect(networkReason(new Error('outer', { cause: new Error('') }), url, true)).toContain('outer')
-    expect(networkReason('odd', url, true)).toContain('failed: odd')
+    expect(networkReason(new Error('outer', { cause: new Error('') }), url, true, redact)).toContain('outer')
+    expect(networkReason('odd', url, true, redact)).toContain('failed: odd')
   })
 
   it('of a closed connection names TLS only where nothing was ever answered in plain HTTP', () => {
     const closed = wrapped(coded('ECONNRESET'))
-    expect(networkReason(closed, url, false)).toContain('write https: in "url"')
-    expect(networkReason(closed, url, true)).not.toContain('https:')
-    expect(networkReason(closed, new URL('https://example.test/mcp'), false)).not.toContain('write')
+    expect(networkReason(closed, url, false, redact)).toContain('write https: in "url"')
+    expect(networkReason(closed, url, true, redact)).not.toContain('https:')
+    expect(networkReason(closed, new URL('https://example.test/mcp'), false, redact)).not.toContain('write')
   })
 })
 

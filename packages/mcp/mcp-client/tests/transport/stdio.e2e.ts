@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { isAlive } from '@dsh-mcp/host'
-import type { JSONRPCMessage } from '@modelcontextprotocol/client'
+import { ProtocolError, type JSONRPCMessage } from '@modelcontextprotocol/client'
 import { describe, expect, it, vi } from 'vitest'
 import { ConnectionFailure } from '../../src/diagnostics/failure.ts'
 import type { StdioOptions } from '../../src/transport/stdio.ts'
@@ -173,7 +173,7 @@ describe('messages', () => {
     const message: JSONRPCMessage = { jsonrpc: '2.0', id: 1, method: 'ping', params: { x: 'x'.repeat(1e6) } }
     await expect(transport.send(message)).rejects.toThrow('the server does not read its input: ')
     await eventually(() => expect(errors.join()).toContain('EPIPE'))
-    expect(transport.judge()).toEqual({ kind: 'alive' })
+    expect(transport.judge(new Error('any'))).toEqual({ kind: 'alive' })
     await closed
     expect(transport.explain(undefined, '').message).toBe(
       'the server closed its standard input and did not exit',
@@ -230,6 +230,18 @@ describe('what is not protocol on standard output', () => {
     expect(closes).toBe(0)
   })
 
+  it('is an error each time after the first', async () => {
+    const { messages, noise, errors } = await run(
+      `${STAY} console.log('one'); console.log('two'); console.log('three'); say(1)`,
+    )
+    await eventually(() => expect(messages).toHaveLength(1))
+    expect(noise).toEqual(['one'])
+    expect(errors).toEqual([
+      'standard output carries what is not protocol: two',
+      'standard output carries what is not protocol: three',
+    ])
+  })
+
   it('is shown as a bounded sample', async () => {
     const { noise } = await run(`${STAY} console.log('x'.repeat(100000))`)
     await eventually(() => expect(noise).toHaveLength(1))
@@ -242,6 +254,53 @@ describe('what is not protocol on standard output', () => {
     )
     await eventually(() => expect(messages).toMatchObject([{ id: 1 }]))
     expect(closes).toBe(0)
+  })
+})
+
+describe('an answer that is not JSON-RPC', () => {
+  it.each([
+    [
+      'a code that is no number',
+      '"error":{"code":"ENOENT","message":"no"}',
+      'the code of its error is no whole number',
+    ],
+    ['an error without a message', '"error":{"code":1}', 'its error has no message'],
+    ['an error that is none', '"error":"no"', 'its error is no object'],
+    ['no error', '"error":null', 'its error is no object'],
+    ['no result', '"result":null', 'its result is no object'],
+    ['a list for a result', '"result":[]', 'its result is no object'],
+    ['something else beside an error', '"error":{"code":1,"message":"no"},"more":1', 'Unrecognized key'],
+    ['something that is wrong in a result', '"result":{"_meta":"x"}', 'Invalid input'],
+    ['no JSON', '"result":{"a":NaN}', 'is not valid JSON'],
+  ])('fails the request that it answers: %s', async (_, rest, why) => {
+    const line = JSON.stringify(`{"jsonrpc":"2.0","id":1,${rest}}`)
+    const { messages, noise, transport } = await run(`${STAY} console.log(${line})`)
+    await eventually(() => expect(messages).toHaveLength(1))
+    const [answer] = messages as unknown as [
+      { id: unknown; error: { code: number; message: string; data: unknown } },
+    ]
+    expect(answer.id).toBe(1)
+    expect(answer.error.message).toMatch(/^the server's answer is not JSON-RPC: /)
+    expect(answer.error.message).toContain(why)
+    const { code, message, data } = answer.error
+    expect(transport.judge(new ProtocolError(code, message, data))).toEqual({
+      kind: 'alive',
+      error: new Error(message),
+    })
+    expect(noise).toEqual([])
+  })
+
+  it.each([
+    '{"id":1,"result":{}}',
+    '{"jsonrpc":"2.0","id":null,"error":5}',
+    '{"jsonrpc":"2.0","id":1}',
+    '5',
+    'null',
+    '"{}"',
+  ])('is noise where it answers nothing: %s', async (line) => {
+    const { messages, noise } = await run(`${STAY} console.log(${JSON.stringify(line)})`)
+    await eventually(() => expect(noise).toEqual([line]))
+    expect(messages).toEqual([])
   })
 })
 

@@ -45,7 +45,8 @@ function stringOf(value: JsonValue | undefined): string | undefined {
 
 /** A file name that says what the block is, of characters that every file system takes. */
 function fileName({ uri, mimeType }: Binary, index: number): string {
-  const extension = (mimeType === undefined ? null : mime.getExtension(mimeType)) ?? 'bin'
+  const type = mimeType?.replace(/^image\/jpg\b/i, 'image/jpeg')
+  const extension = (type === undefined ? null : mime.getExtension(type)) ?? 'bin'
   const last = uri?.split(/[/\\?#]/).findLast((part) => part !== '') ?? ''
   const stem = last
     .replace(/\.[A-Za-z0-9]{1,5}$/, '')
