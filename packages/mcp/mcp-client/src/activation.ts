@@ -1,8 +1,10 @@
 /**
- * Keeps the activation of an entry interruptible while it waits for its first connection.
+ * Keeps the activation of an entry interruptible while it waits for its first connection, and an edit that fails
+ * from ending the host.
  *
  * Cordis waits for a running `apply` before it ends or replaces the fiber, and forgets an edit that arrives
- * meanwhile. A first connection can take a minute, so both have to cut it short (decision 0004).
+ * meanwhile. A first connection can take a minute, so both have to cut it short. It also drops the promise of the
+ * restart that an edit brings about: its rejection would be nobody's (decision 0004).
  */
 import type { Context } from '@deepseek-ai/cordis'
 
@@ -18,6 +20,10 @@ export async function activate(
   const { fiber } = ctx
   const configuration: unknown = fiber._config
   const isEdited = () => fiber.uid !== null && fiber._config !== configuration
+  // Holds for as long as the activation does: the next edit. The fiber reports a failure itself.
+  ctx.on('internal/update', (_config, _noSave, next) => {
+    Promise.resolve(next()).catch(() => {})
+  })
   const watches = [
     ctx.on('internal/plugin', (changed) => {
       if (changed === fiber && fiber.uid === null) interrupt()

@@ -8,14 +8,14 @@ import { createRequire } from 'node:module'
 import type { Context } from '@deepseek-ai/cordis'
 import { visibleLine } from '@deepseek-ai/dsh-mcp-text'
 import type { Tool } from '@modelcontextprotocol/client'
-import type { ResolvedConfig } from './config/resolve.ts'
+import { entryLabel, type ResolvedConfig } from './config/resolve.ts'
 import { Generation } from './connection/generation.ts'
 import type { ConnectionState } from './connection/state.ts'
 import { Supervisor } from './connection/supervisor.ts'
 import { checkInstructions, InstructionsSection } from './context/instructions.ts'
 import { provideResources } from './context/resources.ts'
 import { createEntryLog, type EntryLog } from './diagnostics/entry-log.ts'
-import type { ConnectionFailure } from './diagnostics/failure.ts'
+import { ConnectionFailure } from './diagnostics/failure.ts'
 import { Redactor } from './diagnostics/redactor.ts'
 import { emitStatus, type McpClientStatus, type McpClientStatusKind } from './status.ts'
 import { callTool, type Caller } from './tools/call.ts'
@@ -53,6 +53,7 @@ export class Entry {
   #instructions: InstructionsSection | undefined
   #loggedState: ConnectionState | undefined
   #reportedTools = ''
+  #hasConnected = false
   #disposal: Promise<void> | undefined
 
   /** @param makeTransport - makes the transport of one connection. Default: what the configuration asks for. */
@@ -112,7 +113,11 @@ export class Entry {
     provideResources(this.#ctx, this.#caller)
     await this.#supervisor.start()
     const { state } = this.#supervisor
-    if (this.#config.failOnStartupError && state?.kind === 'failed') throw state.failure
+    if (!this.#config.failOnStartupError || state?.kind !== 'failed') return
+    const { failure } = state
+    throw new ConnectionFailure(`${entryLabel(this.#config.serverName)}: ${failure.message}`, {
+      cause: failure,
+    })
   }
 
   /** Whether the entry was told to end. */
@@ -176,7 +181,8 @@ export class Entry {
     const status: McpClientStatus = {
       serverName: this.#config.serverName,
       status: STATUS_KINDS[state.kind],
-      toolCount: this.#tools.size,
+      // When an entry ends, Cordis takes its registrations back before it tells the entry.
+      toolCount: state.kind === 'disposed' ? 0 : this.#tools.size,
     }
     if (state.kind === 'connecting') return { ...status, attempt: state.attempt }
     if (state.kind === 'failed') return { ...status, error: state.failure.message }
@@ -191,6 +197,7 @@ export class Entry {
   #logState(state: ConnectionState): void {
     switch (state.kind) {
       case 'connected': {
+        this.#hasConnected = true
         const { serverInfo, protocolVersion } = this.#describeServer(state.generation)
         const server =
           serverInfo === undefined ? 'a server without a name' : `${serverInfo.name} ${serverInfo.version}`
@@ -200,7 +207,9 @@ export class Entry {
       case 'backoff': {
         const delayMs = Math.max(0, state.nextAttemptAt - Date.now())
         const { maxAttempts } = this.#config.reconnect
-        this.#log.warn(
+        // The first failure of all is one of the entry as it is written, most likely.
+        const level = this.#hasConnected || state.attempt > 2 ? 'warn' : 'error'
+        this.#log[level](
           '%s; attempt %d of %d in %d ms',
           state.failure.message,
           state.attempt,

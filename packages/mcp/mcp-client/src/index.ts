@@ -40,7 +40,7 @@ export async function apply(ctx: Context, config: ConfigType): Promise<void> {
     await departed(ctx, resolved.serverName)
     if (entry.isDisposed) return
     ctx.effect(function* () {
-      yield reserveServerName(ctx, resolved.serverName)
+      yield reserveServerName(ctx, resolved.serverName, () => entry.isDisposed)
       yield () => entry.dispose()
     }, entryLabel(resolved.serverName))
     await entry.start()

@@ -4,12 +4,14 @@
  * Invariants: one entry holds a name within one scope; another scope may use it as well, because its tools are
  * another layer of the registry; the hold ends with the entry, however that ends.
  */
-import type { Context, Fiber } from '@deepseek-ai/cordis'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Context } from '@deepseek-ai/cordis'
 import { scopeOf } from '@deepseek-ai/dsh-scope'
 import { entryLabel } from './config/resolve.ts'
 
 interface Hold {
-  readonly fiber: Fiber
+  /** Whether the entry that holds the name is about to let it go. */
+  isEnding(): boolean
   readonly released: Promise<void>
 }
 
@@ -24,23 +26,31 @@ function holdsOf(ctx: Context): Map<string, Hold> {
 }
 
 /**
- * Wait while the name is held by an entry that was disposed and is still ending. Whoever replaces an entry (HMR,
- * the loader when an entry gets another id) starts the next without waiting for the one before.
+ * Wait while the name is held by an entry that is ending. Whoever replaces an entry (HMR, the loader when an entry
+ * gets another id) starts the next without waiting for the one before, and one edit of a composition can pass names
+ * on from entry to entry: each is told of it in turn.
  */
 export async function departed(ctx: Context, serverName: string): Promise<void> {
+  let isTurnOver = false
   for (;;) {
     const hold = holdsOf(ctx).get(serverName)
-    if (hold === undefined || hold.fiber.uid !== null) return
-    await hold.released
+    if (hold === undefined) return
+    if (hold.isEnding()) await hold.released
+    else if (isTurnOver) return
+    else {
+      await nextTurn()
+      isTurnOver = true
+    }
   }
 }
 
 /**
  * Hold a server name until the returned function is called.
  *
+ * @param isEnding - whether the entry was told to end.
  * @throws {Error} when another entry of the scope holds it, with what to change.
  */
-export function reserveServerName(ctx: Context, serverName: string): () => void {
+export function reserveServerName(ctx: Context, serverName: string, isEnding: () => boolean): () => void {
   const names = holdsOf(ctx)
   if (names.has(serverName)) {
     throw new Error(
@@ -48,7 +58,8 @@ export function reserveServerName(ctx: Context, serverName: string): () => void 
     )
   }
   const { promise: released, resolve } = Promise.withResolvers<void>()
-  names.set(serverName, { fiber: ctx.fiber, released })
+  const { fiber } = ctx
+  names.set(serverName, { isEnding: () => fiber.uid === null || isEnding(), released })
   return () => {
     names.delete(serverName)
     resolve()

@@ -234,3 +234,61 @@ describe('an edit of an entry that runs', () => {
     expect(at.toolNames()).toContain('mcp__one__echo')
   })
 })
+
+describe('an edit', () => {
+  const two = (first: string, second: string, more: Partial<StdioConfig> = {}, ofFirst = {}) => [
+    row(fixtureConfig('legacy', {}, { serverName: first, ...ofFirst })),
+    row(fixtureConfig('legacy', {}, { serverName: second, ...more }), { id: 'second' }),
+  ]
+
+  it.each([
+    ['swaps names', ['two', 'one']],
+    ['passes a name on', ['two', 'three']],
+    ['passes a name on, against the order of the rows', ['three', 'one']],
+  ])('of two entries that %s', async (_, [first = '', second = '']) => {
+    const at = await host()
+    const mounted = await composition(at, ...two('one', 'two'))
+    await at.status('one', 'connected')
+    await at.status('two', 'connected')
+    at.statuses.clear()
+    await mounted.write(two(first, second))
+    await at.status(first, 'connected')
+    await at.status(second, 'connected')
+    expect(new Set(at.toolNames().map((name) => name.split('__')[1]))).toEqual(new Set([first, second]))
+    expect(at.logText()).not.toContain('already uses serverName')
+  })
+
+  it('that swaps names takes effect where neither server was ever there', async () => {
+    const at = await host()
+    const config = { command: '/nonexistent/server' }
+    const absent = (first: string, second: string) => two(first, second, config, config)
+    const mounted = await composition(at, ...absent('one', 'two'))
+    await at.status('two', 'reconnecting')
+    at.statuses.clear()
+    await mounted.write(absent('two', 'one'))
+    await at.status('one', 'reconnecting')
+    await at.status('two', 'reconnecting')
+    expect(at.logText()).not.toContain('already uses serverName')
+  })
+
+  it.each([
+    ['takes the name of another entry', { serverName: 'one' }, 'already uses serverName "one"'],
+    [
+      'has to start and cannot',
+      { command: '/nonexistent/server', failOnStartupError: true },
+      'was not found',
+    ],
+  ])('that %s fails alone, and is nobody else’s failure', async (_, more, reason) => {
+    const at = await host()
+    const mounted = await composition(at, ...two('one', 'two'))
+    await at.status('one', 'connected')
+    await at.status('two', 'connected')
+    await mounted.write(two('one', 'two', more))
+    await eventually(() => expect(at.logText()).toContain(reason))
+    await eventually(() => expect(at.toolNames().filter((name) => name.startsWith('mcp__two__'))).toEqual([]))
+    expect(at.statuses.latest('one')?.status).toBe('connected')
+    await mounted.write(two('one', 'two'))
+    await at.status('two', 'connected')
+    expect(at.toolNames()).toContain('mcp__two__echo')
+  })
+})

@@ -63,7 +63,9 @@ describe('a server name', () => {
 
   it('is free again after a start that failed', async () => {
     const at = await host()
-    await expect(mount(at, entry('one', { failOnStartupError: true }))).rejects.toThrow('was not found')
+    await expect(mount(at, entry('one', { failOnStartupError: true }))).rejects.toThrow(
+      /^mcp-client\(one\): the command .* was not found/,
+    )
     await mount(at, entry('one'))
     expect(at.statuses.kinds('one').at(-1)).toBe('reconnecting')
   })
