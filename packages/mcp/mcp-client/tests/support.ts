@@ -115,6 +115,8 @@ export function killAtEnd(pid: number): void {
 
 /** How a {@link MemoryTransport} departs from a perfect one. */
 export interface MemoryFaults {
+  /** Holds up the start. */
+  starting?: () => Promise<void>
   /** Fail the start with this, as a command that is not there does. */
   start?: ConnectionFailure
   /** End the connection with this instead of sending a request of this method. */
@@ -145,6 +147,7 @@ export class MemoryTransport implements ServerTransport {
 
   async start(): Promise<void> {
     if (this.#faults.start !== undefined) throw this.#faults.start
+    await this.#faults.starting?.()
     const inner = await this.#server.connect()
     this.#inner = inner
     inner.onclose = () => this.over(new ConnectionFailure('the server closed the connection'))

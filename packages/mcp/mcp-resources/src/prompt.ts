@@ -31,8 +31,8 @@ export function serversSection(prompt: SystemPrompt, view: SectionView): PromptS
       const tools = view.tools(scope)
       if (tools.length === 0) return ''
       return (
-        `MCP servers with resources: ${nameList(view.servers(scope))}\n` +
-        `To find and read what one of them offers, pass its name as \`server\` to ${tools.map((name) => `\`${name}\``).join(', ')}.`
+        `MCP servers: ${nameList(view.servers(scope))}\n` +
+        `To find and read the resources of one of them, pass its name as \`server\` to ${tools.map((name) => `\`${name}\``).join(', ')}.`
       )
     },
   }

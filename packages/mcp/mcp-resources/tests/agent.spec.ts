@@ -35,7 +35,7 @@ describe('an agent', () => {
 
     const [first, second, ofOther] = host.llm.requests
     expect(first!.tools!.map(({ name }) => name)).toEqual(TOOLS.toSorted())
-    expect(JSON.stringify(first)).toContain('MCP servers with resources: [\\"docs\\"]')
+    expect(JSON.stringify(first)).toContain('MCP servers: [\\"docs\\"]')
     expect(JSON.stringify(second!.messages)).toContain('[content 1: a:b]\\nhello')
     expect(JSON.stringify(second!.messages)).toContain('[unknown type, 3 bytes of binary data, not shown]')
     expect(JSON.stringify(reader.agent.session.events)).not.toContain('TWFu')

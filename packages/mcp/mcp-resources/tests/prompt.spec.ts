@@ -7,8 +7,8 @@ import McpResourceRuntime from '../src/index.ts'
 import { FixedProvider, mountServer, resourcesOf, TOOLS } from './support.ts'
 
 const TEXT = (names: string) =>
-  `MCP servers with resources: ${names}\n` +
-  'To find and read what one of them offers, pass its name as `server` to `list_mcp_resources`, ' +
+  `MCP servers: ${names}\n` +
+  'To find and read the resources of one of them, pass its name as `server` to `list_mcp_resources`, ' +
   '`list_mcp_resource_templates`, `read_mcp_resource`.'
 
 const SECTION = 'mcp-resources:servers'

@@ -94,6 +94,9 @@ const RESERVED_HEADERS = new Set([
   'upgrade',
 ])
 
+/** What a header can carry (RFC 9110, 5.5), without the white space around it, which is not sent. */
+const HEADER_VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/
+
 type Fields = Record<string, unknown>
 
 /** How a value is named in a problem without saying too much: its type, and itself where that is harmless. */
@@ -225,8 +228,9 @@ function readStdio(reader: FieldReader, omitted: string[]): ResolvedEndpoint {
   const env = reader.secrets(
     'env',
     (name, value) => {
-      if (name === '' || /[=\0]/.test(name)) return 'not a name that an environment can hold'
-      return value.includes('\0') ? 'its value holds NUL, which an environment cannot hold' : undefined
+      if (name === '' || /[=\0]/.test(name))
+        return 'not a name that an environment can hold; expected characters without = and NUL'
+      return value.includes('\0') ? 'its value holds NUL; expected text without it' : undefined
     },
     omitted,
   )
@@ -260,16 +264,14 @@ function checkHeader(name: string, value: string, seen: Set<string>): string | u
   try {
     validateHeaderName(name)
   } catch {
-    return 'not a name that a header can have'
+    return "not a name that a header can have; expected letters, digits and ! # $ % & ' * + - . ^ _ ` | ~"
   }
   const lower = name.toLowerCase()
   if (RESERVED_HEADERS.has(lower)) return 'this header is set by the connection itself; leave it out'
   if (seen.has(lower)) return 'the header is given twice; names do not depend on case'
   seen.add(lower)
-  try {
-    new Headers([[name, value]])
-  } catch {
-    return 'its value holds characters that a header cannot carry (line breaks, NUL, or beyond Latin-1)'
+  if (!HEADER_VALUE.test(value.trim())) {
+    return 'its value holds characters that a header cannot carry; expected Latin-1 on one line, without control characters'
   }
   return undefined
 }
@@ -308,6 +310,14 @@ function readReconnect(parent: FieldReader): ResolvedReconnect {
   }
 }
 
+/** The transport that an entry without a valid one is most likely meant to have, so that its other problems are told. */
+function likelyTransport(written: Fields): keyof typeof TRANSPORT_KEYS | undefined {
+  const has = (kind: keyof typeof TRANSPORT_KEYS) =>
+    TRANSPORT_KEYS[kind].some((key) => Object.hasOwn(written, key))
+  if (has('stdio') === has('streamable-http')) return undefined
+  return has('stdio') ? 'stdio' : 'streamable-http'
+}
+
 /** How log lines, errors and panels call an entry: `mcp-client(<serverName>)`. */
 export function entryLabel(serverName: string): string {
   return `mcp-client(${serverName})`
@@ -335,9 +345,9 @@ export function resolveConfig(written: unknown): ResolvedConfig {
   const transport = reader.string('transport', '"stdio" or "streamable-http"', (value) =>
     Object.hasOwn(TRANSPORT_KEYS, value),
   ) as keyof typeof TRANSPORT_KEYS | undefined
-  if (transport !== undefined) reader.onlyKeys([...COMMON_KEYS, ...TRANSPORT_KEYS[transport]])
-  const endpoint =
-    transport === 'streamable-http' ? readHttp(reader, omitted) : transport && readStdio(reader, omitted)
+  const kind = transport ?? likelyTransport(written)
+  if (kind !== undefined) reader.onlyKeys([...COMMON_KEYS, ...TRANSPORT_KEYS[kind]])
+  const endpoint = kind === 'streamable-http' ? readHttp(reader, omitted) : kind && readStdio(reader, omitted)
   const livenessIntervalMs = reader.number('livenessIntervalMs', (value) => value === 0)
   const common = {
     toolCallTimeoutMs: reader.number('toolCallTimeoutMs'),
@@ -352,7 +362,7 @@ export function resolveConfig(written: unknown): ResolvedConfig {
     throw new McpClientConfigError(
       typeof named === 'string'
         ? entryLabel(visibleLine(named, 40))
-        : 'mcp-client (an entry without serverName)',
+        : `mcp-client (an entry ${named === undefined ? 'without serverName' : 'whose serverName is no text'})`,
       problems,
     )
   }

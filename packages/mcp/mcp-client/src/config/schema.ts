@@ -29,9 +29,7 @@ const common = {
   ),
   maxMessageBytes: bounded('maxMessageBytes').description('Largest accepted protocol message, in bytes.'),
   livenessIntervalMs: z
-    .number()
-    .min(0)
-    .max(NUMBER_LIMITS.livenessIntervalMs.max)
+    .union([z.const(0 as const), bounded('livenessIntervalMs')])
     .default(NUMBER_LIMITS.livenessIntervalMs.default)
     .description('How often an idle connection is checked for life, in ms; 0 switches it off.'),
   failOnStartupError: z

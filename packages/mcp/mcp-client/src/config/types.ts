@@ -16,7 +16,10 @@ export interface ReconnectConfig {
    * with a full budget. `initialDelayMs` to 2147483647, default 30000.
    */
   maxDelayMs?: number
-  /** Failed attempts in a row, within one outage, before the entry gives up. 1 to 1000000, default 10. */
+  /**
+   * Failed attempts in a row, within one outage, before the entry gives up; a connection shorter than `maxDelayMs`
+   * counts as one. 1 to 1000000, default 10.
+   */
   maxAttempts?: number
 }
 

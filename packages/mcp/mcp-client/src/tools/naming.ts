@@ -12,8 +12,9 @@ const HASH_LENGTH = 12
 
 /**
  * The public name of a tool: `mcp__<serverName>__<rawName>`, restricted to `[A-Za-z0-9_-]` and 64 characters.
- * A name that had to be changed or cut ends in 12 hexadecimal digits of the identity's SHA-256, so that two
- * tools never share one (naming contract v1, seed document 1).
+ * A name that had to be changed or cut ends in 12 hexadecimal digits of the identity's SHA-256, so that two such
+ * tools do not share one (naming contract v1, seed document 1). Two clean names can: the tool `c` of a server `a__b`
+ * and the tool `b__c` of a server `a`; the registry then refuses the later one.
  *
  * @param serverName - the entry's configured name.
  * @param rawName - the tool's name on the wire, any text.

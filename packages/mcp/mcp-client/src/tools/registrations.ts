@@ -7,7 +7,7 @@
 import type { Context } from '@deepseek-ai/cordis'
 import type { ToolDefinition } from '@deepseek-ai/dsh-tools'
 import type { Tool } from '@modelcontextprotocol/client'
-import type { Catalog } from './catalog.ts'
+import { CatalogError, type Catalog } from './catalog.ts'
 
 /** What a step did, for the log. */
 export interface CatalogChange {
@@ -51,7 +51,8 @@ export class ToolRegistrations {
   /**
    * Go to the next catalog: register what is new, replace what changed, remove what is gone.
    *
-   * @throws whatever the registry refuses a registration with; the previous catalog then stands as it was.
+   * @throws {CatalogError} when somebody else has one of the names, or what else the registry refuses a registration
+   *   with; the previous catalog then stands as it was.
    */
   apply(next: Catalog): CatalogChange {
     const kept = new Map<string, Registration>()
@@ -91,13 +92,26 @@ export class ToolRegistrations {
 
   /** Register a tool. Its removal does not throw: an observer that does must not stop the step it is part of. */
   #register(definition: ToolDefinition): () => void {
-    const unregister = this.#ctx.tools.register(definition)
+    const unregister = this.#admit(definition)
     return () => {
       try {
         unregister()
       } catch (error) {
         this.#ctx.logger.warn('an observer of the tool registry failed: %s', error)
       }
+    }
+  }
+
+  /** The registry's own refusal of a name tells what to do of a plugin's author, and not of who runs it. */
+  #admit(definition: ToolDefinition): () => void {
+    try {
+      return this.#ctx.tools.register(definition)
+    } catch (error) {
+      if (!/ is already registered/.test((error as Error).message)) throw error
+      throw new CatalogError(
+        `another plugin or MCP server has a tool of the name "${definition.name}"; give this entry or the other one another serverName`,
+        { cause: error },
+      )
     }
   }
 

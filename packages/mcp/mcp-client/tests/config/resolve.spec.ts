@@ -136,8 +136,10 @@ describe('a refusal', () => {
     expect(() => resolveConfig({ ...stdio, serverName: '\u{1b}[31m' })).toThrow(
       /^mcp-client\(\\u\{1b\}\[31m\): /u,
     )
+    const { serverName: _, ...nameless } = stdio
+    expect(() => resolveConfig(nameless)).toThrow(/^mcp-client \(an entry without serverName\): /u)
     expect(() => resolveConfig({ ...stdio, serverName: 5 })).toThrow(
-      /^mcp-client \(an entry without serverName\): /u,
+      /^mcp-client \(an entry whose serverName is no text\): /u,
     )
   })
 
@@ -189,6 +191,29 @@ describe('transport', () => {
     expect(problems({ ...stdio, transport })).toEqual([
       `transport: ${found}; expected "stdio" or "streamable-http"`,
     ])
+  })
+})
+
+describe('an entry without a transport', () => {
+  it('is told of everything else all the same, by the fields that it has', () => {
+    const { transport: _, ...local } = stdio
+    expect(problems({ ...local, comand: 'x', command: '', args: 'x' })).toEqual([
+      'transport: missing; expected "stdio" or "streamable-http"',
+      expect.stringContaining('comand: unknown field'),
+      expect.stringContaining('command: got an empty string'),
+      expect.stringContaining('args: got a string'),
+    ])
+    const { transport: __, ...remote } = http
+    expect(problems({ ...remote, transport: 'sse', url: 'x' })).toEqual([
+      'transport: got "sse"; expected "stdio" or "streamable-http"',
+      expect.stringContaining('url: not a URL'),
+    ])
+  })
+
+  it('is told of no more where its fields are of both or of none', () => {
+    const missing = ['transport: missing; expected "stdio" or "streamable-http"']
+    expect(problems({ serverName: 'a', command: '', url: '' })).toEqual(missing)
+    expect(problems({ serverName: 'a' })).toEqual(missing)
   })
 })
 
@@ -270,10 +295,22 @@ describe('env', () => {
       { A: { secret: 1 } },
       'env.A: got a mapping; expected a string (in YAML, put the value in quotes)',
     ],
-    ['NUL in a value', { A: 'secret\0' }, 'env.A: its value holds NUL, which an environment cannot hold'],
-    ['an empty name', { '': 'secret' }, 'env.: not a name that an environment can hold'],
-    ['NUL in a name', { 'A\0': 'secret' }, String.raw`env.A\u{0}: not a name that an environment can hold`],
-    ['a pair in place of a name', { 'A=secret': '' }, 'env.A…: not a name that an environment can hold'],
+    ['NUL in a value', { A: 'secret\0' }, 'env.A: its value holds NUL; expected text without it'],
+    [
+      'an empty name',
+      { '': 'secret' },
+      'env.: not a name that an environment can hold; expected characters without = and NUL',
+    ],
+    [
+      'NUL in a name',
+      { 'A\0': 'secret' },
+      String.raw`env.A\u{0}: not a name that an environment can hold; expected characters without = and NUL`,
+    ],
+    [
+      'a pair in place of a name',
+      { 'A=secret': '' },
+      'env.A…: not a name that an environment can hold; expected characters without = and NUL',
+    ],
   ])('refuses %s and does not repeat it', (_, env, problem) => {
     expect(problems({ ...stdio, env })).toEqual([problem])
     expect(problem).not.toContain('secret')
@@ -309,30 +346,34 @@ describe('url', () => {
   })
 })
 
+const NO_HEADER_NAME =
+  "not a name that a header can have; expected letters, digits and ! # $ % & ' * + - . ^ _ ` | ~"
+const NO_HEADER_VALUE =
+  'its value holds characters that a header cannot carry; expected Latin-1 on one line, without control characters'
+
 describe('headers', () => {
   it('accepts what a request can carry, and leaves out a name without a value', () => {
-    const headers = { Authorization: 'Bearer x', 'X-Latin': 'é', 'X-Empty': '', 'X-Absent': null }
+    const headers = { Authorization: 'Bearer x', 'X-Latin': 'é\t~', 'X-Empty': '', 'X-Absent': null }
     const { endpoint, omitted } = resolveConfig({ ...http, headers })
-    expect(endpoint).toMatchObject({ headers: { Authorization: 'Bearer x', 'X-Latin': 'é', 'X-Empty': '' } })
+    expect(endpoint).toMatchObject({
+      headers: { Authorization: 'Bearer x', 'X-Latin': 'é\t~', 'X-Empty': '' },
+    })
     expect(omitted).toEqual(['headers.X-Absent'])
   })
 
   it.each([
     ['a list', ['Authorization: secret'], 'headers: got a list; expected a mapping of names to strings'],
     ['a number', { A: 1 }, 'headers.A: got a number; expected a string (in YAML, put the value in quotes)'],
-    ['a bad name', { 'A B': 'secret' }, 'headers.A…: not a name that a header can have'],
-    ['a whole header as a name', { 'A: secret': '' }, 'headers.A…: not a name that a header can have'],
-    ['an empty name', { '': 'secret' }, 'headers.: not a name that a header can have'],
-    [
-      'a line break',
-      { A: 'secret\r\nX-More: 1' },
-      'headers.A: its value holds characters that a header cannot carry (line breaks, NUL, or beyond Latin-1)',
-    ],
-    [
-      'a letter beyond Latin-1',
-      { A: 'secret→' },
-      'headers.A: its value holds characters that a header cannot carry (line breaks, NUL, or beyond Latin-1)',
-    ],
+    ['a bad name', { 'A B': 'secret' }, `headers.A…: ${NO_HEADER_NAME}`],
+    ['a whole header as a name', { 'A: secret': '' }, `headers.A…: ${NO_HEADER_NAME}`],
+    ['an empty name', { '': 'secret' }, `headers.: ${NO_HEADER_NAME}`],
+    ['a line break', { A: 'secret\r\nX-More: 1' }, `headers.A: ${NO_HEADER_VALUE}`],
+    ['a letter beyond Latin-1', { A: 'secret→' }, `headers.A: ${NO_HEADER_VALUE}`],
+    ...['\0', '\u0001', '\u007f', '\n'].map((character): [string, Record<string, string>, string] => [
+      `the character ${JSON.stringify(character)}`,
+      { A: `secret${character}x` },
+      `headers.A: ${NO_HEADER_VALUE}`,
+    ]),
     [
       'a header of the connection',
       { HOST: 'secret' },

@@ -69,13 +69,26 @@ describe('the schema tree', () => {
     })
   })
 
-  it.each(Object.entries(NUMBER_LIMITS))('has the bounds of the resolution for %s', (path, { max }) => {
+  it.each(Object.entries(NUMBER_LIMITS))('has the bounds of the resolution for %s', (path, { min, max }) => {
     const [field = '', inner] = path.split('.')
-    for (const value of [-1, max + 1]) {
-      const written = { ...stdio, [field]: inner === undefined ? value : { [inner]: value } }
-      expect(() => Config(written as mcpClient.StdioConfig)).toThrow(/number/u)
-      expect(() => resolveConfig(written)).toThrow(McpClientConfigError)
+    const withValue = (value: number) =>
+      ({
+        ...stdio,
+        [field]: inner === undefined ? value : { maxDelayMs: max, [inner]: value },
+      }) as mcpClient.StdioConfig
+    for (const value of [min - 1, max + 1]) {
+      expect(() => Config(withValue(value))).toThrow(new RegExp(field, 'u'))
+      expect(() => resolveConfig(withValue(value))).toThrow(McpClientConfigError)
     }
+    for (const value of [min, max]) {
+      expect(() => Config(withValue(value))).not.toThrow()
+      expect(() => resolveConfig(withValue(value))).not.toThrow()
+    }
+  })
+
+  it('takes 0 for a check of life that is switched off, and nothing between that and the least interval', () => {
+    expect(Config({ ...stdio, livenessIntervalMs: 0 })).toMatchObject({ livenessIntervalMs: 0 })
+    expect(() => Config({ ...stdio, livenessIntervalMs: 1 })).toThrow(/livenessIntervalMs/u)
   })
 
   it('marks what is secret, so that a configuration panel hides it', () => {

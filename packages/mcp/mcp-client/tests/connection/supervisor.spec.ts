@@ -661,7 +661,7 @@ describe('dispose', () => {
     expect(at.kinds).not.toContain('backoff')
   })
 
-  it('during a later sync waits for that, and what it brings is not taken over', async () => {
+  it('during a later sync ends that, and what it brings is not taken over', async () => {
     const at = await supervised()
     await at.supervisor.start()
     const release = at.server.toolbox.holdRequests('tools/list')
@@ -672,6 +672,45 @@ describe('dispose', () => {
     await turns()
     expect(at.tools).toEqual([])
     expect(at.syncFailures).toEqual([])
+  })
+
+  /** What was done after the end of an entry that is held up: before it is not any more, and then. */
+  const heldUp = async (at: Supervised, release: () => void) => {
+    at.log.length = 0
+    const disposal = at.supervisor.dispose()
+    await turns(10)
+    const before = [...at.log]
+    release()
+    await disposal
+    return { before, after: at.log.slice(before.length) }
+  }
+
+  it('waits for a connection that is being made until nothing more can come of it', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const at = await supervised()
+    at.faults = [{ starting: () => promise }]
+    const start = at.supervisor.start()
+    await turns()
+    const { before, after } = await heldUp(at, resolve)
+    expect(before).not.toContain('withdraw')
+    expect(after.slice(-2)).toEqual(['withdraw', 'disposed'])
+    await start
+  })
+
+  it('waits for a later sync until nothing more can come of it', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    let syncs = 0
+    const sync = async (generation: Generation) => {
+      await generation.listTools()
+      if (++syncs === 2) await promise
+    }
+    const at = await supervised({}, { sync })
+    await at.supervisor.start()
+    at.server.toolbox.setTools({ add: [{ name: 'late', inputSchema: { type: 'object' } }] })
+    await eventually(() => expect(syncs).toBe(2))
+    const { before, after } = await heldUp(at, resolve)
+    expect(before).not.toContain('withdraw')
+    expect(after.slice(-2)).toEqual(['withdraw', 'disposed'])
   })
 
   it('between two attempts means that there is no other', async () => {

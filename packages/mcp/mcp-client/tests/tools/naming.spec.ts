@@ -39,8 +39,12 @@ describe('the public name of a tool', () => {
     expect(new Set(names).size).toBe(names.length)
   })
 
-  it('differs for servers and tools that join to the same text', () => {
+  it('differs for servers and tools that join to the same text, where it had to be changed', () => {
     expect(publicToolName('a__b', 'c.')).not.toBe(publicToolName('a', 'b__c.'))
+  })
+
+  it('is the same for clean ones that do, which the contract does not tell apart', () => {
+    expect(publicToolName('a__b', 'c')).toBe(publicToolName('a', 'b__c'))
   })
 
   it('is what the model API accepts, whatever the tool is called', () => {

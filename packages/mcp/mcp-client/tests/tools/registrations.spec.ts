@@ -155,7 +155,9 @@ describe('a step that is refused', () => {
     const seen: string[][] = []
     ctx.on('tools/change', () => void seen.push(names()))
     const refused = () => apply(tool('b', { description: 'new' }), tool('new'), tool('taken'))
-    expect(refused).toThrow('tool "mcp__s__taken" is already registered')
+    expect(refused).toThrow(
+      'another plugin or MCP server has a tool of the name "mcp__s__taken"; give this entry or the other one another serverName',
+    )
     expect(definitions()).toEqual(before)
     expect(definitions()['mcp__s__b']).toBe(before['mcp__s__b'])
     expect(registrations.size).toBe(2)

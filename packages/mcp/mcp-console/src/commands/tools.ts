@@ -19,10 +19,17 @@ export function serverOf(toolName: string, servers: readonly string[]): string |
   return owners.toSorted((a, b) => b.length - a.length)[0] ?? null
 }
 
-/** The registered tools, those of a server together, servers in the order of the composition. */
-export function listTools(session: Session, withSchemas: boolean): ToolInfo[] {
+/**
+ * The registered tools, those of a server together, servers in the order of the composition.
+ *
+ * @param servers - those that run, which the tools can be of. Default: all.
+ */
+export function listTools(
+  session: Session,
+  withSchemas: boolean,
+  servers: readonly string[] = session.booted.servers.names,
+): ToolInfo[] {
   const registered = registry(session)
-  const servers = session.booted.servers.names
   const infos = registered.schemas().map(({ name, description, parameters }) => ({
     name,
     server: serverOf(name, servers),
@@ -39,7 +46,8 @@ export async function tools(options: ToolsOptions): Promise<Outcome> {
   const isWanted = server === undefined ? undefined : (name: string) => name === server
   return await inSession(options, { isWanted }, async (session) => {
     if (server !== undefined) requireServer(session, server)
-    const wanted = listTools(session, options.withSchemas).filter((tool) =>
+    const running = server === undefined ? undefined : [server]
+    const wanted = listTools(session, options.withSchemas, running).filter((tool) =>
       server === undefined ? tool.server !== null || options.withHost : tool.server === server,
     )
     if (options.json) output.json(wanted)
