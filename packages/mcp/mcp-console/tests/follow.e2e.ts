@@ -1,4 +1,5 @@
 /** `dsh-mcp run` on a terminal: what happens to a server is told, and an edit reloads just what it changed. */
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startedPids, startHttpFixture, stdioFixture } from '@dsh-mcp/fixtures'
 import { isAlive } from '@dsh-mcp/host'
@@ -89,6 +90,33 @@ it('tells what is wrong with an edit, keeps what runs, and takes the next one', 
 
   await composition.write([kept, stdioRow('later', stdioFixture('modern'))])
   await running.until(/later connected/)
+})
+
+it('goes on when an edit makes a row fail, whichever plugin it is of', async () => {
+  await using composition = await compose([])
+  const plugin = `export const name = 'other'; export function apply(ctx, { fails }) { if (fails) throw new Error('told to fail') }`
+  await writeFile(join(composition.folder, 'other.mjs'), plugin)
+  const other = (fails: boolean) => ({ id: 'other', name: './other.mjs', config: { fails } })
+  const old = stdioRow('old', stdioFixture('legacy'))
+  const required = (command: string) =>
+    stdioRow('must', { ...stdioFixture('modern'), command }, { failOnStartupError: true })
+  await composition.write([old, required(process.execPath), other(false)])
+  await using running = startOnTerminal(['run'], { cwd: composition.folder, env: { NO_COLOR: '1' } })
+  await running.until(/Ctrl-C ends everything/)
+  news(running)
+
+  await composition.write([old, required(process.execPath), other(true)])
+  await running.until(/error: told to fail/)
+  await composition.write([old, required('/not/there'), other(true)])
+  await running.until(/error: mcp-client\(must\): the command "\/not\/there" was not found/)
+  await composition.write([old, { ...required(process.execPath), config: { ...old.config } }, other(true)])
+  await running.until(
+    /error: mcp-client\(old\): another entry of the same scope already uses serverName "old"/,
+  )
+  await composition.write([old, required(process.execPath), other(false)])
+  await running.until(/must connected/)
+  expect(running.process.exitCode).toBeNull()
+  expect(news(running)).not.toMatch(/\d old /)
 })
 
 it('follows edits also where the composition mounts the watcher itself', async () => {

@@ -46,7 +46,11 @@ export async function run(options: RunOptions): Promise<Outcome> {
     await watch(session)
     output.note(`\nfollowing the servers and ${session.booted.file}; Ctrl-C ends everything`)
     changes.show()
+    // Cordis drops the promise of a restart that an edit brings about, so that its failure is nobody's.
+    const onRejection = (reason: unknown) => changes.takeError(reason)
+    process.on('unhandledRejection', onRejection)
     await delay(2 ** 31 - 1, undefined, { signal: options.interrupt }).catch(() => {})
+    process.off('unhandledRejection', onRejection)
     changes.hide()
     // Ctrl-C is how this command ends.
     return 'ok'
@@ -81,7 +85,7 @@ class Changes {
     const { servers, ctx } = session.booted
     for (const name of servers.names) this.#remember(servers.status(name))
     servers.onChange((status) => this.#take(status))
-    tapErrors(ctx, (error) => this.#takeError(error))
+    tapErrors(ctx, (error) => this.takeError(error))
   }
 
   /** Print what has changed since the table was made, and from now on. */
@@ -95,21 +99,23 @@ class Changes {
     this.#isOver = true
   }
 
-  #take(status: McpClientStatus): void {
-    if (!this.#remember(status)) return
-    const { output } = this.#session
-    const time = output.paint('faint', new Date().toTimeString().slice(0, 8))
-    const line = `${time} ${renderStatus(status, output.paint)}`
-    this.#print(() => output.result(line))
-  }
-
-  #takeError(error: Error): void {
+  /** Print what was thrown, once however often it is told. */
+  takeError(thrown: unknown): void {
+    const error = thrown instanceof Error ? thrown : new Error(String(thrown))
     if (this.#told.has(error)) return
     this.#told.add(error)
     const { output, booted } = this.#session
     const isAboutFile = error instanceof RowsError || error.name === 'YAMLException'
     const about = isAboutFile ? `${booted.file}: ` : ''
     this.#print(() => output.error(`${about}${errorLine(error)}`))
+  }
+
+  #take(status: McpClientStatus): void {
+    if (!this.#remember(status)) return
+    const { output } = this.#session
+    const time = output.paint('faint', new Date().toTimeString().slice(0, 8))
+    const line = `${time} ${renderStatus(status, output.paint)}`
+    this.#print(() => output.result(line))
   }
 
   #print(print: () => void): void {

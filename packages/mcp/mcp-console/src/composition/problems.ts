@@ -51,10 +51,12 @@ export async function findProblems(rows: Rows): Promise<Problem[]> {
     if (reason === undefined) continue
     const { fiber } = entry
     const isServer = fiber?.runtime?.name === CLIENT_NAME
+    const serverName = isServer ? nameOf(fiber) : undefined
     found.push({
       row: entry.id === rows.rootId ? rows.file : rowLabel(entry),
-      serverName: isServer ? nameOf(fiber) : undefined,
-      message: reason.message,
+      serverName,
+      // It is shown beside the server's name.
+      message: reason.message.replace(`${CLIENT_NAME}(${serverName}): `, ''),
       outcome: isServer && reason.isStartFailure ? 'failed' : 'unusable',
       fiber,
     })
