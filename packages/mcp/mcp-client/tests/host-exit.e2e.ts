@@ -7,7 +7,8 @@ import { fixtureCommand } from '@dsh-mcp/fixtures'
 import { isAlive } from '@dsh-mcp/host'
 import { describe, expect, it } from 'vitest'
 import type { StdioConfig } from '../src/index.ts'
-import { eventually, gone, killAtEnd, scriptConfig, temporaryFolder } from './support.ts'
+import { readProcFs, type ProcessEntry } from '../src/transport/process-table.ts'
+import { eventually, fixtureConfig, gone, killAtEnd, scriptConfig, temporaryFolder } from './support.ts'
 
 /** A server with a helper in its group and a daemon in a session of its own; each writes its process id. */
 function family(cwd: string, server = fixtureCommand('legacy')): StdioConfig {
@@ -100,7 +101,39 @@ describe('when the host ends, every process of its servers does', () => {
     expect(await ended).toEqual({ code: null, signal: 'SIGTERM' })
     await Promise.all(pids.map(gone))
   })
+
+  it('although a helper starts another one in a session of its own all the time and ends itself', async () => {
+    // Whether one is missed is chance, so there are some hosts.
+    const left = await Promise.all(Array.from({ length: 4 }, leftOfChain))
+    expect(left).toEqual([[], [], [], []])
+  })
 })
+
+/** Start a host whose server has a helper that does so, end it, and tell which processes are left. */
+async function leftOfChain(): Promise<ProcessEntry[]> {
+  // Removed with the test, and then the helpers end, whatever the test finds.
+  const folder = temporaryFolder()
+  const server = fixtureConfig('legacy')
+  const helper = 'sleep 0.02; [ -e "$RUN" ] && setsid sh -c "$HELPER" & exit'
+  const { pid, ended } = await startProgram('wait', {
+    ...server,
+    command: 'sh',
+    args: ['-c', 'sh -c "$HELPER" >/dev/null 2>&1 & exec "$0" "$@"', server.command, ...(server.args ?? [])],
+    env: { ...server.env, HELPER: helper, RUN: folder },
+  })
+  const find = async () =>
+    (await readProcFs()).filter(({ environment }) => environment.includes(`RUN=${folder}`))
+  // The server and at least one helper.
+  await eventually(async () =>
+    expect(new Set((await find()).map(({ group }) => group)).size).toBeGreaterThan(1),
+  )
+  process.kill(pid, 'SIGTERM')
+  expect(await ended).toEqual({ code: null, signal: 'SIGTERM' })
+  const left: ProcessEntry[] = []
+  // One look could miss what changes all the time.
+  for (let look = 0; look < 10; look++) left.push(...(await find()))
+  return left
+}
 
 describe('a host that has nothing left to do ends', () => {
   it('although an entry waits for its next attempt', async () => {

@@ -192,7 +192,7 @@ describe('a server that does not start', () => {
       status: 'reconnecting',
       error: expect.stringContaining(message),
     })
-    expect(at.logs.find({ level: 'warn', text: `mcp-client(one): ${message}` })).toHaveLength(1)
+    expect(at.logs.find({ level: 'error', text: `mcp-client(one): ${message}` })).toHaveLength(1)
   })
 
   it('starts in a folder that is relative to the composition', async () => {

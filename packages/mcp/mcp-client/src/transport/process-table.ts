@@ -1,8 +1,11 @@
 /**
  * What processes run on this machine, as far as it takes to find those that belong to one server.
  *
- * Invariants: reading never throws; a process that ends while it is looked at is not listed; a zombie is not a
- * process any more. Readings that are asked for at the same time are one reading.
+ * Invariants: reading never throws; a process that ends while it is looked at is not listed, but one that it
+ * started before is; a zombie is not a process any more. Readings that are asked for at the same time are one
+ * reading. No reading is of one moment: a process that starts a program (`exec`) just then shows no environment,
+ * and one whose number is lower than its parent's can be missed. So one reading without a process does not prove
+ * that there is none.
  */
 import { execFile } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
@@ -20,6 +23,9 @@ export interface ProcessEntry {
 
 const ZOMBIE_STATES = /^[ZX]/
 
+/** How often one reading looks for newcomers at most: on a busy machine there may always be some. */
+const MAX_LISTINGS = 5
+
 /**
  * Read the table that Linux keeps under `/proc`.
  *
@@ -27,21 +33,46 @@ const ZOMBIE_STATES = /^[ZX]/
  */
 export async function readProcFs(root = '/proc'): Promise<ProcessEntry[]> {
   const names = await readdir(root).catch(() => [])
+  const seen = new Set<string>()
   const entries = names.filter(isPid).map(async (pid) => {
-    const read = async (file: string) => await readFile(`${root}/${pid}/${file}`, 'latin1').catch(() => '')
-    return parse(pid, await read('stat'), await read('environ'))
+    const read = async (file: string) =>
+      await readFile(`${root}/${pid}/${file}`, 'latin1').catch(() => undefined)
+    const [stat = '', environment] = [await read('stat'), await read('environ')]
+    const entry = parse(pid, stat, environment ?? '')
+    // A process that starts a program (`exec`) meanwhile shows no environment, and is looked at again, at once.
+    // Threads of the kernel, which are in group 0, never have one.
+    if (environment === '' && entry?.group !== 0) return undefined
+    seen.add(pid)
+    return entry
   })
-  return (await Promise.all(entries)).filter((entry) => entry !== undefined)
+  const found = (await Promise.all(entries)).filter((entry) => entry !== undefined)
+  return [...found, ...readNewcomers(root, seen)]
 }
 
-/** {@link readProcFs} at once, for a host that is exiting and cannot wait. */
-export function readProcFsNow(root = '/proc'): ProcessEntry[] {
-  const names = orElse([], () => readdirSync(root))
-  const entries = names.filter(isPid).map((pid) => {
-    const read = (file: string) => orElse('', () => readFileSync(`${root}/${pid}/${file}`, 'latin1'))
-    return parse(pid, read('stat'), read('environ'))
-  })
-  return entries.filter((entry) => entry !== undefined)
+/**
+ * {@link readProcFs} at once, for a host that is exiting and cannot wait. Each process is read when it is asked
+ * for, so that something can be done about it before it changes.
+ */
+export function readProcFsNow(root = '/proc'): Iterable<ProcessEntry> {
+  return readNewcomers(root, new Set())
+}
+
+/**
+ * Read the processes that are not in `seen`, and go on until there are no more of them. One that starts another
+ * one and ends after it was listed cannot be read any more, and the other one was not listed: the next listing
+ * has it.
+ */
+function* readNewcomers(root: string, seen: Set<string>): Generator<ProcessEntry> {
+  for (let listings = 0; listings < MAX_LISTINGS; listings++) {
+    const names = orElse([], () => readdirSync(root)).filter((name) => isPid(name) && !seen.has(name))
+    if (names.length === 0) return
+    for (const pid of names) {
+      seen.add(pid)
+      const read = (file: string) => orElse('', () => readFileSync(`${root}/${pid}/${file}`, 'latin1'))
+      const entry = parse(pid, read('stat'), read('environ'))
+      if (entry !== undefined) yield entry
+    }
+  }
 }
 
 function orElse<Value>(fallback: Value, read: () => Value): Value {

@@ -2,9 +2,11 @@
  * One server's processes: the one that was spawned, and every one that came of it.
  *
  * Owns the end of all of them. Invariants: after {@link ProcessTree.end} settles, none is left, wrappers,
- * helpers and daemons included; it is bounded in time whatever they do; and when the host exits without
- * disposing, none is left either. A tree is known by its process group and by a marker in its environment,
- * which also finds a helper that made a group of its own.
+ * helpers and daemons included, nor a helper that keeps starting another one in its place; it is bounded in time
+ * whatever they do; and when the host exits without disposing, none is left either. A tree is known by its
+ * process group and by a marker in its environment, which also finds a helper that made a group of its own.
+ * Both ends look and kill until nothing is found twice in a row. What they cannot find is what shows no marker
+ * and left the group, and what outruns them for the whole of their time.
  */
 import { execFile, type ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -28,21 +30,42 @@ export interface EndingGrace {
 /** At most about four seconds for a server that ignores everything; nothing for one that ends by itself. */
 export const DEFAULT_GRACE: EndingGrace = { politeMs: 1500, signalMs: 1500, sweepMs: 300 }
 
-/** How often a sweep looks again, and how long a killed process may take to go, in ms. */
+/** How often a sweep looks again after it found something, and how long it may take until all is killed, in ms. */
 const SWEEP_POLL_MS = 20
 const KILL_BOUND_MS = 1000
 
-/** How often a sweep kills at least, however little it gets to run in that time on a busy machine. */
+/** How often what is left is killed at least, however little the host gets to run in that time. */
 const MIN_KILLS = 3
+
+/**
+ * How many readings in a row have to find nothing. One can miss a process that starts a program just then; with
+ * one, 3 of 150 helpers that forked as their server ended were left behind, with two none of 150.
+ */
+const EMPTY_READINGS = 2
 
 /** Trees that the exit of the host has to end. */
 const living = new Set<ProcessTree>()
 let releaseExitHook: (() => void) | undefined
 
-/** Kill every process of every living tree at once, as far as it can be found: what the exit of the host does. */
+/**
+ * Kill every process of every living tree, as far as it can be found, without waiting for anything: what the
+ * exit of the host does.
+ */
 export function killAllNow(): void {
-  const table = readProcFsNow()
-  for (const each of living) each.killNow(table)
+  for (const each of living) each.killGroupNow()
+  const started = performance.now()
+  let kills = 0
+  let empty = 0
+  while (empty < EMPTY_READINGS && (kills < MIN_KILLS || performance.now() - started < KILL_BOUND_MS)) {
+    let found = false
+    for (const entry of readProcFsNow()) {
+      if (![...living].some((tree) => tree.owns(entry))) continue
+      signal(entry.pid, 'SIGKILL')
+      found = true
+    }
+    empty = found ? 0 : empty + 1
+    if (found) kills++
+  }
 }
 
 function guard(tree: ProcessTree): void {
@@ -105,13 +128,13 @@ export class ProcessTree {
     unguard(this)
   }
 
-  /** Kill what can be found at once, while the host exits and nothing can be waited for. */
-  killNow(table: readonly ProcessEntry[]): void {
+  /** Kill the group without waiting for anything: the part of {@link killAllNow} that works on every system. */
+  killGroupNow(): void {
     if (this.#child !== undefined) this.#signalGroup(this.#child, 'SIGKILL')
-    for (const entry of table) if (this.#owns(entry)) signal(entry.pid, 'SIGKILL')
   }
 
-  #owns(entry: ProcessEntry): boolean {
+  /** Whether this is one of the tree's processes. */
+  owns(entry: ProcessEntry): boolean {
     return (
       entry.group === this.#child?.pid ||
       entry.environment.includes(`${MARKER_NAME}=${this.marker[MARKER_NAME]}`)
@@ -136,12 +159,18 @@ export class ProcessTree {
   async #sweep(graceMs: number): Promise<void> {
     if (this.#platform === 'win32') return
     const started = performance.now()
-    let wasSignalled = false
-    for (let kills = 0; kills < MIN_KILLS || performance.now() - started < graceMs + KILL_BOUND_MS;) {
-      const left = (await readProcessTable(this.#platform)).filter((entry) => this.#owns(entry))
-      // A reading can miss both a helper that ends and the one that it has just started in its place.
-      if (left.length === 0 && !wasSignalled) return
-      wasSignalled = left.length > 0
+    let kills = 0
+    let empty = 0
+    while (
+      empty < EMPTY_READINGS &&
+      (kills < MIN_KILLS || performance.now() - started < graceMs + KILL_BOUND_MS)
+    ) {
+      const left = (await readProcessTable(this.#platform)).filter((entry) => this.owns(entry))
+      if (left.length === 0) {
+        empty++
+        continue
+      }
+      empty = 0
       const isPolite = performance.now() - started < graceMs
       for (const entry of left) signal(entry.pid, isPolite ? 'SIGTERM' : 'SIGKILL')
       if (!isPolite) kills++

@@ -30,9 +30,9 @@ async function startError(url: string, more: Partial<StreamableHttpConfig> = {})
   expect(told).not.toContain(SECRET)
   expect(told).not.toContain(QUERY)
   expect(status.status).toBe('reconnecting')
-  const warnings = on.logs.find({ level: 'warn' })
-  expect(warnings).toHaveLength(1)
-  expect(warnings[0]!.text).toContain(`mcp-client(one): ${status.error}`)
+  const errors = on.logs.find({ level: 'error' })
+  expect(errors).toHaveLength(1)
+  expect(errors[0]!.text).toContain(`mcp-client(one): ${status.error}`)
   return status.error!
 }
 

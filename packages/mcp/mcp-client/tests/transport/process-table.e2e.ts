@@ -1,8 +1,11 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
-import { readProcessTable, readPs } from '../../src/transport/process-table.ts'
-import { eventually, killAtEnd } from '../support.ts'
+import { readProcessTable, readProcFs, readPs } from '../../src/transport/process-table.ts'
+import { eventually, killAtEnd, temporaryFolder } from '../support.ts'
 
 async function sleeper(env: Record<string, string> = {}): Promise<number> {
   const child = spawn(process.execPath, ['--eval', 'setInterval(() => {}, 1000)'], { detached: true, env })
@@ -10,6 +13,44 @@ async function sleeper(env: Record<string, string> = {}): Promise<number> {
   killAtEnd(child.pid!)
   return child.pid!
 }
+
+/** A folder like `/proc` with one process, whose environment the reader waits for: it is a pipe. */
+function slowProcFs(): { root: string; environ: string } {
+  const root = temporaryFolder()
+  mkdirSync(join(root, '12'))
+  writeFileSync(join(root, '12/stat'), '12 (sh) S 1 12 12')
+  const environ = join(root, '12/environ')
+  execFileSync('mkfifo', [environ])
+  return { root, environ }
+}
+
+describe('the table under /proc', () => {
+  it('lists a process that started while it was read', async () => {
+    const { root, environ } = slowProcFs()
+    const reading = readProcFs(root)
+    // Opens when the reader does, which has listed the folder by then.
+    const pipe = await open(environ, 'w')
+    mkdirSync(join(root, '13'))
+    writeFileSync(join(root, '13/stat'), '13 (sh) S 1 13 13')
+    writeFileSync(join(root, '13/environ'), 'A=1\0')
+    await pipe.write('B=1\0')
+    await pipe.close()
+    expect(await reading).toEqual([
+      { pid: 12, group: 12, environment: 'B=1\0' },
+      { pid: 13, group: 13, environment: 'A=1\0' },
+    ])
+  })
+
+  it('looks again at a process whose environment was empty, as it is while a program starts', async () => {
+    const { root, environ } = slowProcFs()
+    const reading = readProcFs(root)
+    const pipe = await open(environ, 'w')
+    writeFileSync(join(root, 'started'), 'A=1\0')
+    renameSync(join(root, 'started'), environ)
+    await pipe.close()
+    expect(await reading).toEqual([{ pid: 12, group: 12, environment: 'A=1\0' }])
+  })
+})
 
 describe('the table of ps', () => {
   it('lists each process with its group, without environments', async () => {

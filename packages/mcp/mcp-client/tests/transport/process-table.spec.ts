@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readProcFs, readProcFsNow } from '../../src/transport/process-table.ts'
@@ -7,16 +7,20 @@ import { temporaryFolder } from '../support.ts'
 /** A folder like `/proc`, with these files. */
 function procFs(files: Record<string, string>): string {
   const root = temporaryFolder()
+  fill(root, files)
+  return root
+}
+
+function fill(root: string, files: Record<string, string>): void {
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(join(root, path, '..'), { recursive: true })
     writeFileSync(join(root, path), text)
   }
-  return root
 }
 
 describe.each([
   ['as a promise', readProcFs],
-  ['at once', async (root?: string) => readProcFsNow(root)],
+  ['at once', async (root?: string) => [...readProcFsNow(root)]],
 ])('the table under /proc, read %s', (_, read) => {
   it('lists each process with its group and environment', async () => {
     const root = procFs({
@@ -53,11 +57,51 @@ describe.each([
     expect(await read(root)).toEqual([{ pid: 12, group: 10, environment: '' }])
   })
 
+  it('lists what has no environment once: a thread of the kernel, a process that was started without one', async () => {
+    const root = procFs({
+      '2/stat': '2 (kthreadd) S 0 0 0',
+      '2/environ': '',
+      '12/stat': '12 (sh) S 1 12 12',
+      '12/environ': '',
+    })
+    expect((await read(root)).toSorted((a, b) => a.pid - b.pid)).toEqual([
+      { pid: 2, group: 0, environment: '' },
+      { pid: 12, group: 12, environment: '' },
+    ])
+  })
+
   it('is empty where there is no such folder', async () => {
     expect(await read(join(temporaryFolder(), 'absent'))).toEqual([])
   })
 
   it('holds this process, on this machine', async () => {
     expect(await read()).toContainEqual(expect.objectContaining({ pid: process.pid }))
+  })
+})
+
+describe('the table under /proc, read at once', () => {
+  const numbered = (pid: number) => ({ [`${pid}/stat`]: `${pid} (sh) S 1 ${pid} ${pid}` })
+
+  it('lists a process that started while it looked, although its parent has ended', () => {
+    const root = procFs({ ...numbered(1), ...numbered(2) })
+    const pids: number[] = []
+    for (const { pid } of readProcFsNow(root)) {
+      pids.push(pid)
+      if (pid === 1) {
+        rmSync(join(root, '2'), { recursive: true })
+        fill(root, numbered(3))
+      }
+    }
+    expect(pids).toEqual([1, 3])
+  })
+
+  it('ends, however many processes start while it looks', () => {
+    const root = procFs(numbered(1))
+    const pids: number[] = []
+    for (const { pid } of readProcFsNow(root)) {
+      pids.push(pid)
+      fill(root, numbered(pid + 1))
+    }
+    expect(pids).toEqual([1, 2, 3, 4, 5])
   })
 })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { isAlive } from '@dsh-mcp/host'
 import { describe, expect, it, vi } from 'vitest'
-import { readProcFs } from '../../src/transport/process-table.ts'
+import { readProcFs, type ProcessEntry } from '../../src/transport/process-table.ts'
 import { killAllNow, MARKER_NAME, ProcessTree, type EndingGrace } from '../../src/transport/process-tree.ts'
 import { eventually, gone, killAtEnd, temporaryFolder, turns } from '../support.ts'
 
@@ -24,9 +24,13 @@ interface Planted {
 }
 
 /** Start a tree and wait until its program prints `ready`. */
-async function plant(command: string, args: string[], platform?: NodeJS.Platform): Promise<Planted> {
-  const tree = new ProcessTree(platform)
-  const env = { ...process.env, ...tree.marker }
+async function plant(
+  command: string,
+  args: string[],
+  options: { platform?: NodeJS.Platform | undefined; env?: NodeJS.ProcessEnv } = {},
+): Promise<Planted> {
+  const tree = new ProcessTree(options.platform)
+  const env = { ...process.env, ...options.env, ...tree.marker }
   const child = spawn(command, args, { ...tree.spawnOptions, env, stdio: ['pipe', 'pipe', 'inherit'] })
   tree.adopt(child)
   const ended = once(child, 'exit').then(([code, signal]) => ({ code, signal }))
@@ -41,8 +45,49 @@ async function plant(command: string, args: string[], platform?: NodeJS.Platform
 }
 
 const script = (text: string, platform?: NodeJS.Platform) =>
-  plant(process.execPath, ['--eval', `${text}; process.stdin.resume(); console.log('ready')`], platform)
-const shell = (text: string, platform?: NodeJS.Platform) => plant('sh', ['-c', text], platform)
+  plant(process.execPath, ['--eval', `${text}; process.stdin.resume(); console.log('ready')`], { platform })
+const shell = (text: string, platform?: NodeJS.Platform) => plant('sh', ['-c', text], { platform })
+
+/** How often what only chance can show is tried. */
+const TRIES = 6
+
+/**
+ * Plant trees whose server runs the shell script `$HELPER` at some time. While there is a folder `$RUN` the
+ * helper may live: it is removed with the test, so that no helper outlives that, whatever the test finds.
+ */
+async function plantAll(helper: string, server: string): Promise<Planted[]> {
+  const env = { HELPER: helper, RUN: temporaryFolder() }
+  return await Promise.all(Array.from({ length: TRIES }, () => plant('sh', ['-c', server], { env })))
+}
+
+/** Plant trees with a helper that lives for 20 ms, starts the next one in a session of its own, and ends. */
+async function plantChains(): Promise<Planted[]> {
+  const planted = await plantAll(
+    'sleep 0.02; [ -e "$RUN" ] && setsid sh -c "$HELPER" & exit',
+    'sh -c "$HELPER" >/dev/null 2>&1 & echo ready; cat >/dev/null',
+  )
+  for (const { tree, child } of planted) {
+    await eventually(async () => {
+      const groups = (await processesOf(tree)).map(({ group }) => group)
+      expect(groups.filter((group) => group !== child.pid)).not.toEqual([])
+    })
+  }
+  return planted
+}
+
+async function processesOf({ marker }: ProcessTree): Promise<ProcessEntry[]> {
+  const all = await readProcFs()
+  return all.filter(({ environment }) => environment.includes(marker[MARKER_NAME]!))
+}
+
+/** Which of the trees have a process left. One look could miss what changes all the time. */
+async function unended(planted: readonly Planted[]): Promise<ProcessTree[]> {
+  const left = new Set<ProcessTree>()
+  for (let look = 0; look < 10; look++) {
+    for (const { tree } of planted) if ((await processesOf(tree)).length > 0) left.add(tree)
+  }
+  return [...left]
+}
 
 describe('the end of a process', () => {
   it('is the end of its input, when it listens to that', async () => {
@@ -152,8 +197,22 @@ describe('what a process leaves behind', () => {
        child.unref(); process.stdin.on('end', () => process.exit()); console.log(child.pid)`,
     )
     await tree.end({ ...PATIENT, sweepMs: 500 })
-    const marker = tree.marker[MARKER_NAME]!
-    expect((await readProcFs()).filter(({ environment }) => environment.includes(marker))).toEqual([])
+    expect(await processesOf(tree)).toEqual([])
+  })
+
+  it('ends, when it starts another one in a session of its own all the time and ends itself', async () => {
+    const planted = await plantChains()
+    for (const { tree } of planted) await tree.end(PATIENT)
+    expect(await unended(planted)).toEqual([])
+  })
+
+  it('ends, when it forks into a session of its own at the very moment that the server ends', async () => {
+    const planted = await plantAll(
+      `setsid sh -c 'while [ -e "$RUN" ]; do sleep 0.1; done' & exit`,
+      'echo ready; cat >/dev/null; setsid sh -c "$HELPER" >/dev/null 2>&1 &',
+    )
+    for (const { tree } of planted) await tree.end(PATIENT)
+    expect(await unended(planted)).toEqual([])
   })
 
   it('is left alone, when it belongs to another tree', async () => {
@@ -224,10 +283,39 @@ describe('the exit of the host', () => {
     await tree.end(PATIENT)
   })
 
-  it('kills nothing that is not its own', async () => {
-    const { tree, pids } = await shell('echo $$; echo ready; cat')
-    new ProcessTree().killNow(await readProcFs())
+  it('kills what starts another one in a session of its own all the time and ends itself', async () => {
+    const planted = await plantChains()
+    killAllNow()
+    expect(await unended(planted)).toEqual([])
+    await Promise.all(planted.map(({ tree }) => tree.end(PATIENT)))
+  })
+
+  it('gives up what nothing kills', async () => {
+    const { tree, pids } = await shell(`setsid sh -c 'echo $$; echo ready; exec sleep 600' & cat >/dev/null`)
+    await eventually(async () => expect(await processesOf(tree)).toHaveLength(3))
+    let now = 0
+    vi.spyOn(performance, 'now').mockImplementation(() => (now += 10_000))
+    const kill = vi.spyOn(process, 'kill').mockReturnValue(true)
+    killAllNow()
+    expect(kill.mock.calls.filter(([pid]) => pid === pids[0])).toEqual(
+      Array.from({ length: 3 }, () => [pids[0], 'SIGKILL']),
+    )
+    kill.mockRestore()
+    vi.mocked(performance.now).mockRestore()
     expect(pids.map(isAlive)).toEqual([true])
+    await tree.end(PATIENT)
+  })
+
+  it('kills nothing that is not its own', async () => {
+    const { tree, ended } = await shell('echo ready; cat')
+    const other = spawn('sleep', ['600'], {
+      detached: true,
+      env: { ...process.env, ...new ProcessTree().marker },
+    })
+    killAtEnd(other.pid!)
+    killAllNow()
+    expect(await ended).toEqual({ code: null, signal: 'SIGKILL' })
+    expect(isAlive(other.pid!)).toBe(true)
     await tree.end(PATIENT)
   })
 

@@ -119,6 +119,12 @@ export const lifeFaults: readonly Fault[] = [
     error: /exited with code 1/u,
     refusal: /exited with code 1/u,
   }),
+  stdio('helper-forks-on', 'has a helper that starts another and ends, all the time', 'call', {
+    ends: 'connected',
+    isLost: true,
+    error: /exited with code 1/u,
+    refusal: /exited with code 1/u,
+  }),
   stdio(
     'shell-background',
     'is sh -c "helper & server"',
