@@ -12,7 +12,7 @@ export const SUBJECTS: Readonly<Record<BenchmarkName, string>> = {
   burst: '10,000 announcements of a change at once',
   dispose: 'the end of a server that has a helper process',
   memory: 'what 5,000 registered tools hold',
-  large: 'results of 30 MB, over both transports',
+  large: 'results of 20 to 30 MB, in one string or many, over both transports',
 }
 
 /** What to measure, and how to say it. */

@@ -5,8 +5,9 @@
  * line breaks, because the model's API joins blocks without any; the form that is made at once and the one that is
  * made in turns are the same text.
  */
+import { setImmediate } from 'node:timers/promises'
 import type { ContentBlock } from '@deepseek-ai/dsh-llm'
-import { visibleText, visibleTextAsync } from '@deepseek-ai/dsh-mcp-text'
+import { DEFAULT_CHUNK, visibleText, visibleTextAsync } from '@deepseek-ai/dsh-mcp-text'
 import type { ImageContent, TextContent } from '@modelcontextprotocol/client'
 import { describeImage, isForAssistant, partOf, type Part } from './blocks.ts'
 import type { ImageOutcome } from './images.ts'
@@ -63,13 +64,21 @@ export async function project(
   const native: ContentBlock[] = []
   let shown = 0
   let images = 0
+  let unpaused = 0
   const showLines = () => {
     if (lines.length > shown) native.push(textBlock(lines.slice(shown)))
     shown = lines.length
   }
   for (const part of draft(result, silence)) {
     if (part.kind !== 'image') {
-      lines.push(await visibleTextAsync(part.kind === 'json' ? await jsonText(part.value) : part.text))
+      const text = part.kind === 'json' ? await jsonText(part.value) : part.text
+      // A long text is looked at in turns; many short ones have to be, too.
+      unpaused += text.length
+      if (unpaused > DEFAULT_CHUNK) {
+        unpaused = 0
+        await setImmediate()
+      }
+      lines.push(await visibleTextAsync(text))
       continue
     }
     const outcome = outcomes[images++]!

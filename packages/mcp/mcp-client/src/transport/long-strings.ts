@@ -2,14 +2,15 @@
  * Takes the long strings of large JSON messages out of a stream of bytes, piece by piece as they arrive, and puts
  * them back when the rest is parsed.
  *
- * A message is parsed in one go, and a tool may return tens of megabytes in one string: reading it would hold up
- * the event loop for hundreds of ms, and hold it several times in memory (decision 0012).
+ * A message is parsed in one go, and a tool may return tens of megabytes, in one string or in thousands: reading them
+ * would hold up the event loop for hundreds of ms, and hold them several times in memory (decision 0012).
  *
  * Invariants: a message that is not large passes byte for byte; what is put back is exactly what parsing the
  * message as it came would have given; an invalid string makes its message invalid.
  */
 import { randomUUID } from 'node:crypto'
 import { StringDecoder } from 'node:string_decoder'
+import { setImmediate } from 'node:timers/promises'
 
 /** What is large and what is long, in bytes. */
 export interface LiftLimits {
@@ -19,8 +20,14 @@ export interface LiftLimits {
   readonly longString: number
 }
 
-/** Parsing a message of this size takes about a ms. */
-export const DEFAULT_LIMITS: LiftLimits = { largeMessage: 1 << 18, longString: 1 << 16 }
+/**
+ * Parsing a message of that size takes some ms. In a large one it takes a fraction to parse the mark of a string
+ * instead of that many bytes, also when there are tens of thousands; taking one out costs some µs.
+ */
+export const DEFAULT_LIMITS: LiftLimits = { largeMessage: 1 << 20, longString: 1 << 9 }
+
+/** Bytes of a response that are looked at before the event loop gets its turn; a socket hands over 2 MB at once. */
+const BYTES_PER_TURN = 1 << 18
 
 const LF = 0x0a
 const QUOTE = 0x22
@@ -62,12 +69,9 @@ export class LongStrings {
 
   /** Keep a string. Returns what stands for it: ASCII that no server can know. */
   keep(text: string, account: Account): string {
-    const now = performance.now()
-    for (const [mark, kept] of this.#kept) {
-      const isLeft = kept.account.endedAt !== undefined && now - kept.account.endedAt > LINGER_MS
-      const isTooMuch = kept.account === account && account.length + text.length > this.#maxLength
-      if (isLeft || isTooMuch) this.#take(mark)
-    }
+    // Not for each string: a message may have tens of thousands.
+    if (account.length === 0) this.#dropLeft()
+    if (account.length + text.length > this.#maxLength) this.#makeRoom(account, text.length)
     const mark = `${this.#mark}${this.#count++}`
     this.#kept.set(mark, { text, account })
     account.length += text.length
@@ -87,16 +91,37 @@ export class LongStrings {
       for (const [key, item] of Object.entries(node) as [string, unknown][]) {
         hasLongKey ||= key.startsWith(this.#mark)
         if (typeof item === 'object' && item !== null) pending.push(item)
-        else if (typeof item === 'string' && item.startsWith(this.#mark)) define(node, key, this.#take(item))
+        else if (typeof item === 'string' && item.startsWith(this.#mark)) {
+          // The field exists, so that this sets no prototype, whatever it is called.
+          ;(node as Record<string, unknown>)[key] = this.#take(item)
+        }
       }
       if (hasLongKey) this.#restoreKeys(node)
+    }
+  }
+
+  /** Drop what is left of streams that ended some time ago. */
+  #dropLeft(): void {
+    const now = performance.now()
+    for (const [mark, { account }] of this.#kept) {
+      if (account.endedAt !== undefined && now - account.endedAt > LINGER_MS) this.#take(mark)
+    }
+  }
+
+  /** Drop the oldest strings of a stream, until there is room for one more. */
+  #makeRoom(account: Account, length: number): void {
+    for (const [mark, kept] of this.#kept) {
+      if (account.length + length <= this.#maxLength) return
+      if (kept.account === account) this.#take(mark)
     }
   }
 
   #restoreKeys(node: object): void {
     for (const [key, item] of Object.entries(node)) {
       Reflect.deleteProperty(node, key)
-      define(node, key.startsWith(this.#mark) ? this.#take(key) : key, item)
+      // Sets a field like JSON does, whatever it is called.
+      const field = { value: item, writable: true, enumerable: true, configurable: true }
+      Object.defineProperty(node, key.startsWith(this.#mark) ? this.#take(key) : key, field)
     }
   }
 
@@ -107,11 +132,6 @@ export class LongStrings {
     kept.account.length -= kept.text.length
     return kept.text
   }
-}
-
-/** Sets a field like JSON does, whatever it is called. */
-function define(node: object, key: string, value: unknown): void {
-  Object.defineProperty(node, key, { value, writable: true, enumerable: true, configurable: true })
 }
 
 /**
@@ -180,7 +200,7 @@ export class StringLifter {
   }
 
   #endLine(): void {
-    this.#output.push(...this.#line, ...(this.#string?.unfinished() ?? []))
+    this.#output = this.#output.concat(this.#line, this.#string?.unfinished() ?? [])
     this.#line = []
     this.#lineBytes = 0
     this.#string = undefined
@@ -196,19 +216,30 @@ export class StringLifter {
         if (quote === -1) break
         const end = findQuote(part, quote + 1)
         start = end + 1
-        if (end < part.length && end - quote <= this.#limits.longString) continue
+        const isWhole = end < part.length
+        if (isWhole && end - quote <= this.#limits.longString) continue
         this.#output.push(part.subarray(passed, quote + 1))
+        if (isWhole) {
+          this.#output.push(this.#lift(parsed(part.toString('utf8', quote, end + 1))))
+          passed = end
+          continue
+        }
         this.#string = new LongString(this.#limits.longString)
         passed = quote + 1
       }
       const end = this.#string.add(part.subarray(passed))
       if (end === -1) return
-      this.#output.push(...this.#string.finish((text) => this.#strings.keep(text, this.#account)))
+      this.#output.push(...this.#string.finish((text) => this.#lift(text)))
       this.#string = undefined
       passed += end
       start = passed + 1
     }
     this.#output.push(part.subarray(passed))
+  }
+
+  /** What stands for a long string in its message; `undefined` is an invalid one. */
+  #lift(text: string | undefined): Buffer {
+    return Buffer.from(text === undefined ? INVALID : this.#strings.keep(text, this.#account))
   }
 }
 
@@ -224,8 +255,13 @@ function lifted(body: ReadableStream<Uint8Array>, strings: LongStrings): Readabl
 
   async function* pieces(): AsyncGenerator<Uint8Array, void> {
     try {
+      let bytes = 0
       for await (const chunk of body) {
         yield lifter.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length))
+        bytes += chunk.length
+        if (bytes < BYTES_PER_TURN) continue
+        bytes = 0
+        await setImmediate()
       }
       yield lifter.end()
     } finally {
@@ -245,8 +281,8 @@ class LongString {
   #decoder: StringDecoder | undefined
   /** The beginning of an escape whose end did not arrive yet. */
   #rest = ''
-  #text = ''
-  #isInvalid = false
+  /** As far as it came; `undefined` when it is invalid. */
+  #text: string | undefined = ''
 
   /** @param minBytes - from which size on it is a long one. */
   constructor(minBytes: number) {
@@ -272,12 +308,12 @@ class LongString {
   /**
    * What stands for the string in its message.
    *
-   * @param keep - takes the string if it is a long one.
+   * @param lift - takes the string if it is a long one.
    */
-  finish(keep: (text: string) => string): Buffer[] {
+  finish(lift: (text: string | undefined) => Buffer): Buffer[] {
     if (this.#decoder === undefined) return this.#bytes
     this.#decode(this.#decoder.end(), true)
-    return [Buffer.from(this.#isInvalid ? INVALID : keep(this.#text))]
+    return [lift(this.#text)]
   }
 
   /** What is passed on of a string that its line cut off; such a message is invalid anyway. */
@@ -292,16 +328,21 @@ class LongString {
   }
 
   #decode(written: string, isLast = false): void {
-    if (this.#isInvalid) return
+    if (this.#text === undefined) return
     const text = this.#rest + written
     const whole = isLast ? text.length : wholeEscapes(text)
     this.#rest = text.slice(whole)
-    try {
-      this.#text += JSON.parse(`"${text.slice(0, whole)}"`) as string
-    } catch {
-      this.#isInvalid = true
-      this.#text = ''
-    }
+    const piece = parsed(`"${text.slice(0, whole)}"`)
+    this.#text = piece === undefined ? undefined : this.#text + piece
+  }
+}
+
+/** The text of a string with its quotes, or `undefined` when it is invalid. */
+function parsed(json: string): string | undefined {
+  try {
+    return JSON.parse(json) as string
+  } catch {
+    return undefined
   }
 }
 

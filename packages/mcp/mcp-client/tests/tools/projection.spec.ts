@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import type { ImageOutcome } from '../../src/tools/images.ts'
 import { imagesOf, project, projectNow } from '../../src/tools/projection.ts'
 import { readResult, type McpResult } from '../../src/tools/result.ts'
+import { turnsDuring } from './turns.ts'
 
 const text = (written: string) => ({ type: 'text', text: written })
 const png = { type: 'image', mimeType: 'image/png', data: 'QUJD' }
@@ -157,6 +158,13 @@ describe('what a model reads of a result', () => {
       const { result } = await readResult({ content: [], structuredContent })
       expect(await textOf(result)).toBe(JSON.stringify(structuredContent, undefined, 2))
     }
+  })
+
+  it('is made in turns, also of many short texts', async () => {
+    const result = await resultOf(...Array.from({ length: 1000 }, () => text('x'.repeat(1000))))
+    expect(await turnsDuring(() => project(result, []))).toBeGreaterThan(10)
+    const few = await resultOf(...Array.from({ length: 8 }, () => text('x'.repeat(1000))))
+    expect(await turnsDuring(() => project(few, []))).toBe(0)
   })
 
   it('is every text escaped, whatever the texts are', async () => {

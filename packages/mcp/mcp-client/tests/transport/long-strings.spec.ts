@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import { DEFAULT_LIMITS, liftStrings, LongStrings, StringLifter } from '../../src/transport/long-strings.ts'
+import { turnsDuring } from '../tools/turns.ts'
 
 /** Small, so that a test can go through every way to cut a message. */
 const LIMITS = { largeMessage: 40, longString: 10 }
@@ -86,7 +87,7 @@ describe('a large message', () => {
       ),
     })).value
     fc.assert(
-      fc.property(value, fc.integer({ min: 1, max: 60 }), fc.boolean(), (tree, chunkBytes, isAscii) => {
+      fc.property(value, fc.integer({ min: 1, max: 300 }), fc.boolean(), (tree, chunkBytes, isAscii) => {
         const plain = JSON.stringify({ tree, filler: FILLER })
         const json = isAscii ? plain.replaceAll(/[\u007f-\uffff]/g, escapeUnit) : plain
         const line = Buffer.from(json).toString()
@@ -135,7 +136,9 @@ describe('a large message', () => {
     ['a line feed in a string', `"${FILLER}\n"`],
   ])('is invalid with %s, as it would be as a whole', (_, json) => {
     expect(() => JSON.parse(json) as unknown).toThrow(SyntaxError)
-    expect(() => JSON.parse(lift(json).rest) as unknown).toThrow(SyntaxError)
+    for (const chunkBytes of [7, 1000]) {
+      expect(() => JSON.parse(lift(json, chunkBytes).rest) as unknown).toThrow(SyntaxError)
+    }
   })
 
   it('is measured as it came', () => {
@@ -149,19 +152,30 @@ describe('a large message', () => {
     expect(lifter.lineBytes).toBe(LIMITS.largeMessage + 3)
   })
 
-  it('is one of a quarter of a megabyte, and a long string one of 64 KiB, unless told otherwise', () => {
+  it('may hold tens of thousands of long strings', () => {
+    const text = 'x'.repeat(DEFAULT_LIMITS.longString)
+    const json = JSON.stringify(Array.from({ length: 20_000 }, (_, index) => ({ text: text + index })))
+    const strings = new LongStrings(PLENTY)
+    const rest = new StringLifter(strings).push(Buffer.from(`${json}\n`)).toString()
+    expect(strings.size).toBe(20_000)
+    expect(rest.length).toBeLessThan(json.length / 4)
+    const message = JSON.parse(rest) as object
+    strings.restore(message)
+    expect(strings.size).toBe(0)
+    expect(JSON.stringify(message) === json).toBe(true)
+  })
+
+  it('is one of a megabyte, and a long string one of 512 bytes, unless told otherwise', () => {
     const pass = (json: string) =>
       new StringLifter(new LongStrings(PLENTY)).push(Buffer.from(`${json}\n`)).toString()
     const short = 'x'.repeat(DEFAULT_LIMITS.longString - 1)
-    const below = JSON.stringify([
-      `${short}x`,
-      'y'.repeat(DEFAULT_LIMITS.largeMessage - DEFAULT_LIMITS.longString - 8),
-    ])
+    const filler = [1, 'y'.repeat(DEFAULT_LIMITS.largeMessage)]
+    const below = JSON.stringify('y'.repeat(DEFAULT_LIMITS.largeMessage - 3))
     expect(below).toHaveLength(DEFAULT_LIMITS.largeMessage - 1)
     expect(pass(below) === `${below}\n`).toBe(true)
-    expect(pass(`${below} `).length).toBeLessThan(1000)
-    const many = JSON.stringify(Array.from({ length: 5 }, () => short))
-    expect(pass(many) === `${many}\n`).toBe(true)
+    expect(pass(`${below} `).length).toBeLessThan(100)
+    expect(pass(JSON.stringify([short, ...filler]))).toContain(short)
+    expect(pass(JSON.stringify([`${short}x`, ...filler]))).not.toContain(short)
   })
 })
 
@@ -179,6 +193,18 @@ describe('what is kept of a stream', () => {
     expect(() => restore(lines[1]!)).toThrow('a long string of the message was dropped')
     expect(restore(lines[2]!)).toEqual([FILLER])
     expect(strings.size).toBe(2)
+  })
+
+  it('is bounded by what that stream sent, the oldest of all strings or not', () => {
+    const strings = new LongStrings(FILLER.length)
+    const other = lift(`["${FILLER}"]`, 7, strings)
+    const lifter = new StringLifter(strings, LIMITS)
+    const lines = [1, 2].map(() => lifter.push(Buffer.from(`["${FILLER}"]\n`)).toString())
+    const restore = (line: string) => strings.restore(JSON.parse(line) as object)
+    expect(() => restore(lines[0]!)).toThrow('a long string of the message was dropped')
+    restore(lines[1]!)
+    restore(other.rest)
+    expect(strings.size).toBe(0)
   })
 
   it('does not count what another stream holds', () => {
@@ -245,6 +271,13 @@ describe('a response', () => {
     strings.restore(message)
     expect(strings.size).toBe(0)
     expect(JSON.stringify(message) === json).toBe(true)
+  })
+
+  it('is looked at in turns when it is long, however fast it comes', async () => {
+    const chunk = Buffer.from(`"${'x'.repeat(1 << 16)}",`)
+    const body = ReadableStream.from(Array.from({ length: 80 }, () => chunk))
+    const read = () => liftStrings(new Response(body), new LongStrings(PLENTY)).text()
+    expect(await turnsDuring(read)).toBeGreaterThan(10)
   })
 
   it('may have no body', () => {
