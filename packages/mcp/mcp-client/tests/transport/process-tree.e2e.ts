@@ -313,6 +313,7 @@ describe('the exit of the host', () => {
       env: { ...process.env, ...new ProcessTree().marker },
     })
     killAtEnd(other.pid!)
+    new ProcessTree().killGroupNow()
     killAllNow()
     expect(await ended).toEqual({ code: null, signal: 'SIGKILL' })
     expect(isAlive(other.pid!)).toBe(true)
