@@ -91,6 +91,14 @@ describe('a redactor', () => {
     expect(withEnv({ TOKEN: 'abcd' }).redact('WJj')).toBe('WJj')
   })
 
+  it('replaces the second word of any header, where it is long enough for a secret', () => {
+    const hides = withUrl('https://example.test', {
+      'X-Custom': 'Scheme abcdefgh',
+      'X-Short': 'Scheme abcdefg',
+    })
+    expect(hides.redact('abcdefgh abcdefg')).toBe('[redacted headers.X-Custom] abcdefg')
+  })
+
   it('replaces the password of Basic authentication where it stands in clear', () => {
     const hides = withUrl('https://example.test', { Authorization: `basic ${btoa('me:hunter22')}` })
     expect(hides.redact('user me, password hunter22')).toBe(
