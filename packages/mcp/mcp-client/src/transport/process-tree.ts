@@ -43,6 +43,10 @@ const MIN_KILLS = 3
  */
 const EMPTY_READINGS = 2
 
+/** What the exit of the host waits on after a reading that found nothing: for this long, as nobody wakes it. */
+const EMPTY_PAUSE_MS = 5
+const PAUSE = new Int32Array(new SharedArrayBuffer(4))
+
 /** Trees that the exit of the host has to end. */
 const living = new Set<ProcessTree>()
 let releaseExitHook: (() => void) | undefined
@@ -65,6 +69,8 @@ export function killAllNow(): void {
     }
     empty = found ? 0 : empty + 1
     if (found) kills++
+    // Two readings at once would miss the same process: it has to get on with what it is doing.
+    else Atomics.wait(PAUSE, 0, 0, EMPTY_PAUSE_MS)
   }
 }
 
