@@ -122,8 +122,7 @@ describe.each(ERAS)('a %s server', (era) => {
       'one',
       ({ status, toolCount }) => status === 'connected' && toolCount === standardTools.length + 2,
     )
-    await at.call('mcp__one__notify', { count: 1 })
-    await at.status('one', 'connected', { next: true })
+    await at.status('one', 'connected', { during: () => at.call('mcp__one__notify', { count: 1 }) })
     expect(at.toolChanges - changes).toBe(4)
   })
 
@@ -409,8 +408,7 @@ describe('a list that changed', () => {
       inputSchema = { type: 'object', properties: { a: inputSchema } }
     }
     await mount(at, fixtureConfig('legacy', { extraTools: [{ name: 'odd', inputSchema }] }))
-    await at.call('mcp__one__notify', { count: 1 })
-    await at.status('one', 'connected', { next: true })
+    await at.status('one', 'connected', { during: () => at.call('mcp__one__notify', { count: 1 }) })
     expect(at.toolNames()).toContain('mcp__one__odd')
     expect(at.logs.find({ level: 'warn', text: 'tool "odd" is nested more than' })).toHaveLength(1)
   })

@@ -65,13 +65,13 @@ class Injection {
 
   /** Wait until the entry stands where it has to. */
   async waitFor(kind: McpStatus['status']): Promise<void> {
-    await this.#wait(kind, (status) => status.status === kind, false)
+    await this.#wait(kind, (status) => status.status === kind)
   }
 
   /** Wait until the entry is not connected, or was not since the fault. */
   async waitForLoss(): Promise<void> {
     if (this.statuses.some(({ status }) => status !== 'connected')) return
-    await this.#wait('a loss of the connection', ({ status }) => status !== 'connected', true)
+    await this.#wait('a loss of the connection', ({ status }) => status !== 'connected')
   }
 
   /** Wait until there are as many tools as there have to be; if that is never, it is told later. */
@@ -84,9 +84,9 @@ class Injection {
     await eventually(isReached, PATIENCE_MS).catch(() => {})
   }
 
-  async #wait(what: string, isReached: (status: McpStatus) => boolean, next: boolean): Promise<void> {
+  async #wait(what: string, isReached: (status: McpStatus) => boolean): Promise<void> {
     try {
-      await this.#host.status(SERVER_NAME, isReached, { next, timeout: PATIENCE_MS })
+      await this.#host.status(SERVER_NAME, isReached, { timeout: PATIENCE_MS })
     } catch {
       const seen = this.statuses.map(({ status, error }) =>
         error === undefined ? status : `${status} (${error})`,

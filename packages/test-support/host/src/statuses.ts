@@ -28,8 +28,8 @@ export type McpStatusMatch = McpStatusKind | ((status: McpStatus) => boolean)
 export interface StatusWaitOptions {
   /** Milliseconds until the promise rejects. Default 20000; a bound for a broken test, not a measurement. */
   timeout?: number
-  /** Only accept a status emitted from now on, not the latest one. Default false. */
-  next?: boolean
+  /** What brings the status about: only one emitted since its start is taken, however soon that comes. */
+  during?: () => Promise<unknown>
 }
 
 interface StatusEvents {
@@ -72,18 +72,19 @@ export class StatusRecorder {
   }
 
   /**
-   * The latest status of a server when it matches, else the next one that does.
+   * The latest status of a server when it matches, else the next one that does; with `during`, only a next one,
+   * and what it started has ended as well.
    *
-   * @throws when none matched within the timeout; the message lists what was seen instead.
+   * @throws when none matched within the timeout; the message lists what was seen instead. What `during` throws.
    */
   async wait(serverName: string, match: McpStatusMatch, options: StatusWaitOptions = {}): Promise<McpStatus> {
-    const { timeout = 20_000, next = false } = options
+    const { timeout = 20_000, during } = options
     const wanted = (status: McpStatus | undefined): status is McpStatus =>
       status !== undefined &&
       status.serverName === serverName &&
       (typeof match === 'function' ? match(status) : status.status === match)
     const latest = this.latest(serverName)
-    if (!next && wanted(latest)) return latest
+    if (during === undefined && wanted(latest)) return latest
     const { promise, resolve, reject } = Promise.withResolvers<McpStatus>()
     const listener = (status: McpStatus) => {
       if (wanted(status)) resolve(status)
@@ -98,7 +99,8 @@ export class StatusRecorder {
     const timer = setTimeout(expire, timeout)
     this.#listeners.add(listener)
     try {
-      return await promise
+      const [status] = await Promise.all([promise, during?.()])
+      return status
     } finally {
       clearTimeout(timer)
       this.#listeners.delete(listener)

@@ -242,13 +242,27 @@ describe('statuses', () => {
     const host = await openHost()
     emitStatus(host, status('a', 'connected', 1))
     expect(await host.status('a', 'connected')).toMatchObject({ toolCount: 1 })
-    const next = host.status('a', 'connected', { next: true })
     const other = host.status('a', ({ toolCount }) => toolCount === 7)
     emitStatus(host, status('b', 'connected', 7))
     emitStatus(host, status('a', 'connected', 2))
     emitStatus(host, status('a', 'reconnecting', 7))
-    expect(await next).toMatchObject({ toolCount: 2 })
     expect(await other).toMatchObject({ status: 'reconnecting' })
+  })
+
+  it('are waited for since the start of what brings them about, and until its end', async () => {
+    const host = await openHost()
+    emitStatus(host, status('a', 'connected', 1))
+    let isOver = false
+    const during = async () => {
+      emitStatus(host, status('a', 'connected', 2))
+      await new Promise((resolve) => setTimeout(resolve, 1))
+      emitStatus(host, status('a', 'connected', 3))
+      isOver = true
+    }
+    expect(await host.status('a', 'connected', { during })).toMatchObject({ toolCount: 2 })
+    expect(isOver).toBe(true)
+    const failing = host.status('a', 'connected', { during: async () => Promise.reject(new Error('no')) })
+    await expect(failing).rejects.toThrow('no')
   })
 
   it('that do not come are reported with what came instead', async () => {

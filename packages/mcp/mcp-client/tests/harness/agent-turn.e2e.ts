@@ -93,9 +93,7 @@ describe.each(['legacy', 'modern'])('an agent with a %s server', (program) => {
     await agent.turn('hi')
 
     const pid = host.text(await host.call('mcp__zoo__pid'))
-    const recovered = host.status('zoo', 'connected', { next: true })
-    await host.call('mcp__zoo__crash')
-    await recovered
+    await host.status('zoo', 'connected', { during: () => host.call('mcp__zoo__crash') })
 
     await agent.turn('and now')
     const [before, after] = host.llm.requests

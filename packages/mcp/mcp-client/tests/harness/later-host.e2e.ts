@@ -39,10 +39,9 @@ describe.each([
     const [before, , after] = text.split(/— \d+ —/)
     expect([before, after].map((part) => part!.trim())).toEqual(['', ''])
 
-    const recovered = on.status('zoo', 'connected', { next: true })
     fixture.forgetSessions()
-    await on.call('mcp__zoo__echo', { message: 'notices it' })
-    await recovered
+    const call = () => on.call('mcp__zoo__echo', { message: 'notices it' })
+    await on.status('zoo', 'connected', { during: call })
     expect((await on.prompt()).text).toBe(text)
   })
 })

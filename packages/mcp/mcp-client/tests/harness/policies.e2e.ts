@@ -121,10 +121,11 @@ describe('restrict', () => {
   it('stays in force over a reconnection, because the names stay', async () => {
     const denied = mcpNames('github__')
     const agent = await host.agent({ setup: (ctx) => void ctx.tools.restrict({ deny: denied }) })
-    const recovered = host.status('github', 'connected', { next: true })
-    await servers.github.restart()
-    await host.call('mcp__github__echo', { message: 'notices it' })
-    await recovered
+    const restart = async () => {
+      await servers.github.restart()
+      await host.call('mcp__github__echo', { message: 'notices it' })
+    }
+    await host.status('github', 'connected', { during: restart })
     expect(mcpNames('github__')).toEqual(denied)
     expect(host.toolNames(agent.agent).filter((name) => name.startsWith('mcp__github__'))).toEqual([])
   })

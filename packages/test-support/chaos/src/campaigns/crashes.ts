@@ -52,17 +52,18 @@ class Victim {
   /** Let it crash and come back. Returns what is wrong then. */
   async crash(way: (typeof WAYS)[number], expected: string, signal: AbortSignal): Promise<string[]> {
     const host = this.#host
-    const recovered = host.status(this.serverName, 'connected', { next: true, timeout: PATIENCE_MS })
-    if (way === 'call') {
-      const result = await host.call(this.#tool('strike'), {}, { signal })
-      if (!result.isError) return ['the call that crashed it succeeded']
-    } else {
-      // Started first of its tree, so that its id is the lowest, but for a rare wrap of the counter.
-      const pid = Math.min(...this.#mark.processes().map((process) => process.pid))
-      process.kill(pid, way)
-    }
-    await recovered
     const problems: string[] = []
+    const strike = async () => {
+      if (way === 'call') {
+        const result = await host.call(this.#tool('strike'), {}, { signal })
+        if (!result.isError) problems.push('the call that crashed it succeeded')
+      } else {
+        // Started first of its tree, so that its id is the lowest, but for a rare wrap of the counter.
+        const pid = Math.min(...this.#mark.processes().map((process) => process.pid))
+        process.kill(pid, way)
+      }
+    }
+    await host.status(this.serverName, 'connected', { during: strike, timeout: PATIENCE_MS })
     if (catalog(host) !== expected) problems.push('the tools are not those of before')
     const answer = await host.call(this.#tool('echo'), { message: way }, { signal })
     if (host.text(answer) !== way) problems.push(`the next call gave ${host.text(answer)}`)
