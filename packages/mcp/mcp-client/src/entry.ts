@@ -6,7 +6,6 @@
  */
 import { createRequire } from 'node:module'
 import type { Context } from '@deepseek-ai/cordis'
-import { visibleLine } from '@deepseek-ai/dsh-mcp-text'
 import type { Tool } from '@modelcontextprotocol/client'
 import { entryLabel, type ResolvedConfig } from './config/resolve.ts'
 import { Generation } from './connection/generation.ts'
@@ -20,15 +19,14 @@ import { Redactor } from './diagnostics/redactor.ts'
 import { emitStatus, type McpClientStatus, type McpClientStatusKind } from './status.ts'
 import { callTool, type Caller } from './tools/call.ts'
 import { buildCatalog } from './tools/catalog.ts'
-import { createMcpToolDefinition } from './tools/definition.ts'
+import { createMcpToolDefinition, MAX_WORDS_LENGTH } from './tools/definition.ts'
 import { ToolRegistrations } from './tools/registrations.ts'
 import { createTransport } from './transport/create.ts'
 
 const { version } = createRequire(import.meta.url)('../package.json') as { version: string }
 
-/** Longest name and longest words of a server about a tool, in characters, that are told. */
+/** Longest name of a tool in a message, in characters. */
 const MAX_NAME_LENGTH = 100
-const MAX_WORDS_LENGTH = 300
 
 /** How the client calls itself to a server. */
 const CLIENT_INFO = { name: 'dsh-mcp-client', version }
@@ -140,7 +138,7 @@ export class Entry {
       outputSchema: tool.outputSchema,
       isReadOnly: tool.annotations?.readOnlyHint,
       report: (level, format, ...words) =>
-        this.#log[level](format, ...words.map((word) => this.#show(word, MAX_WORDS_LENGTH))),
+        this.#log[level](format, ...words.map((word) => this.#redactor.line(word, MAX_WORDS_LENGTH))),
       call: (args, exec) => callTool(this.#caller, tool, args, exec),
     })
   }
@@ -150,7 +148,7 @@ export class Entry {
     // What a connection listed before it ended says nothing about the one after it.
     if (generation.isOver) throw await generation.ended
     this.#reportTools(report)
-    const show = (name: string) => this.#show(name, MAX_NAME_LENGTH)
+    const show = (name: string) => this.#redactor.line(name, MAX_NAME_LENGTH)
     const catalog = buildCatalog(this.#config.serverName, tools, show)
     const { added, replaced, removed } = this.#tools.apply(catalog)
     if (added + replaced + removed > 0) {
@@ -234,22 +232,17 @@ export class Entry {
       this.#log.info('its last output on standard error:\n%s', failure.output.join('\n'))
   }
 
-  /** A server's words for the log or the status. */
-  #show(words: string, maxLength: number): string {
-    return visibleLine(this.#redactor.redact(words), maxLength)
-  }
-
   /** What a connected server says about itself, safe to print. */
   #describeServer({ client }: Generation): Pick<McpClientStatus, 'protocolVersion' | 'serverInfo'> {
     const protocolVersion = client.getNegotiatedProtocolVersion()
     const info = client.getServerVersion()
     return {
-      ...(protocolVersion !== undefined && { protocolVersion: this.#show(protocolVersion, 40) }),
+      ...(protocolVersion !== undefined && { protocolVersion: this.#redactor.line(protocolVersion, 40) }),
       ...(info !== undefined && {
         serverInfo: {
-          name: this.#show(info.name, 100),
-          version: this.#show(info.version, 40),
-          ...(info.title !== undefined && { title: this.#show(info.title, 100) }),
+          name: this.#redactor.line(info.name, 100),
+          version: this.#redactor.line(info.version, 40),
+          ...(info.title !== undefined && { title: this.#redactor.line(info.title, 100) }),
         },
       }),
     }

@@ -94,8 +94,8 @@ const RESERVED_HEADERS = new Set([
   'upgrade',
 ])
 
-/** What a header can carry (RFC 9110, 5.5), without the white space around it, which is not sent. */
-const HEADER_VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/
+/** What a header can carry (RFC 9110, 5.5); line breaks around it are not sent (Fetch standard, normalize). */
+const HEADER_VALUE = /^[\r\n]*[\t\u0020-\u007e\u0080-\u00ff]*[\r\n]*$/
 
 type Fields = Record<string, unknown>
 
@@ -270,7 +270,7 @@ function checkHeader(name: string, value: string, seen: Set<string>): string | u
   if (RESERVED_HEADERS.has(lower)) return 'this header is set by the connection itself; leave it out'
   if (seen.has(lower)) return 'the header is given twice; names do not depend on case'
   seen.add(lower)
-  if (!HEADER_VALUE.test(value.trim())) {
+  if (!HEADER_VALUE.test(value)) {
     return 'its value holds characters that a header cannot carry; expected Latin-1 on one line, without control characters'
   }
   return undefined

@@ -149,7 +149,7 @@ export class Listing {
   #flatten(tool: object, name: string): unknown {
     const isDeep = ([, value]: [string, unknown]) => measure(value).depth >= MAX_SCHEMA_DEPTH
     const deep = Object.entries(tool).filter(isDeep)
-    const fields = deep.map(([field]) => this.#clean(field, 40)).join(', ')
+    const fields = deep.map(([field]) => this.#redactor.line(field, 40)).join(', ')
     this.#changes.push(
       `${this.#show(name)} is nested more than ${MAX_SCHEMA_DEPTH} levels deep in ${fields}, which is ignored`,
     )
@@ -158,11 +158,7 @@ export class Listing {
   }
 
   #show(name: string): string {
-    return `tool ${JSON.stringify(this.#clean(name, 100))}`
-  }
-
-  #clean(words: string, maxLength: number): string {
-    return visibleLine(this.#redactor.redact(words), maxLength)
+    return `tool ${JSON.stringify(this.#redactor.line(name, 100))}`
   }
 }
 

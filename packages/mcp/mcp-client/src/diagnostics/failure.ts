@@ -94,5 +94,5 @@ export function messageOf(error: unknown): string {
  * @param error - anything that was thrown.
  */
 export function reasonOf(error: unknown, redactor: Redactor): string {
-  return visibleLine(redactor.redact(messageOf(error)), MAX_REASON_LENGTH)
+  return redactor.line(messageOf(error), MAX_REASON_LENGTH)
 }

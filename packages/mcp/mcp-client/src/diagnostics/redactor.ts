@@ -4,6 +4,7 @@
  * Invariants: everything that may hold a server's or a transport's own words passes {@link Redactor.redact} before
  * it is cut, and before it leaves the package; a secret is found as it is, and as JSON, a URL or Base64 spell it.
  */
+import { visibleLine } from '@deepseek-ai/dsh-mcp-text'
 import type { ResolvedEndpoint } from '../config/resolve.ts'
 import { secretsOf } from './secrets.ts'
 
@@ -35,6 +36,11 @@ export class Redactor {
     this.#labels = short.map(([, label]) => label)
     if (short.length > 0)
       this.#pattern = new RegExp(short.map(([text]) => `(${spellings(text)})`).join('|'), 'g')
+  }
+
+  /** A server's words on one safe line: without secrets, and only then cut. */
+  line(words: string, maxLength: number): string {
+    return visibleLine(this.redact(words), maxLength)
   }
 
   /** The text with each secret replaced by `[redacted <its field>]`; the same string when there is none. */

@@ -52,7 +52,7 @@ export interface McpToolOptions {
 }
 
 /** Longest words of a provider in the log, in characters. */
-const MAX_WORDS_LENGTH = 300
+export const MAX_WORDS_LENGTH = 300
 
 /** A call's value and its projection, until the registry asks for them; a brief value needs none beforehand. */
 interface Settled extends Projection {

@@ -52,8 +52,8 @@ const living = new Set<ProcessTree>()
 let releaseExitHook: (() => void) | undefined
 
 /**
- * Kill every process of every living tree, as far as it can be found, without waiting for anything: what the
- * exit of the host does.
+ * Kill every process of every living tree, as far as it can be found, before it returns: what the exit of the host
+ * does, when nothing can be awaited any more. It blocks for some 10 ms, and for a second at most.
  */
 export function killAllNow(): void {
   for (const each of living) each.killGroupNow()

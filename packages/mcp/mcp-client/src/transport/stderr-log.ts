@@ -4,7 +4,6 @@
  * Invariants: bounded in memory and in log lines, whatever the server writes; no configured secret and no
  * control character gets through.
  */
-import { visibleLine } from '@deepseek-ai/dsh-mcp-text'
 import { LineBudget } from '../diagnostics/line-budget.ts'
 import type { Redactor } from '../diagnostics/redactor.ts'
 import { LineSplitter } from './line-splitter.ts'
@@ -52,7 +51,7 @@ export class StderrLog {
   }
 
   #clean(line: string): string {
-    return visibleLine(this.#redactor.redact(line), MAX_LINE_LENGTH)
+    return this.#redactor.line(line, MAX_LINE_LENGTH)
   }
 
   #take(raw: string): void {

@@ -19,17 +19,15 @@ import { visibleLine } from '@deepseek-ai/dsh-mcp-text'
 import {
   isJSONRPCResultResponse,
   parseJSONRPCMessage,
-  ProtocolError,
   SdkError,
   SdkErrorCode,
   serializeMessage,
   type JSONRPCMessage,
-  type RequestId,
 } from '@modelcontextprotocol/client'
 import spawn from 'cross-spawn'
-import { ConnectionFailure, messageOf, reasonOf } from '../diagnostics/failure.ts'
+import { ConnectionFailure, reasonOf } from '../diagnostics/failure.ts'
 import type { Redactor } from '../diagnostics/redactor.ts'
-import { isRecord } from '../tools/result.ts'
+import { badAnswer, isBadAnswer } from './bad-answer.ts'
 import { bytesWithin, LineSplitter } from './line-splitter.ts'
 import { LongStrings, StringLifter } from './long-strings.ts'
 import { PacedOutput } from './paced-output.ts'
@@ -46,12 +44,6 @@ const DRAIN_TURNS = 1000
 
 /** How long a process may go on without its input or output, in ms; mostly its exit follows at once, and says more. */
 const MUTE_MS = 1000
-
-/** JSON-RPC code of the answer that stands for one that is not JSON-RPC. */
-const NOT_JSON_RPC_CODE = -32_700
-
-/** Marks such an answer: what comes over the wire is never this object. */
-const NOT_JSON_RPC = Object.freeze({})
 
 /** What to run, and who hears of what it writes. */
 export interface StdioOptions {
@@ -178,10 +170,8 @@ export class StdioTransport implements ServerTransport {
 
   /** A process that is there is alive: what fails on its pipes ends the connection by itself. */
   judge(error: unknown): TransportVerdict {
-    const isStandIn = error instanceof ProtocolError && error.data === NOT_JSON_RPC
-    return isStandIn
-      ? { kind: 'alive', error: new Error(error.message, { cause: error }) }
-      : { kind: 'alive' }
+    if (!isBadAnswer(error)) return { kind: 'alive' }
+    return { kind: 'alive', error: new Error(error.message, { cause: error }) }
   }
 
   #spawn(): ChildProcess {
@@ -272,8 +262,7 @@ export class StdioTransport implements ServerTransport {
       this.#strings.restore(message)
       return message
     } catch (error) {
-      const id = answeredId(written === undefined ? text : written)
-      return id === undefined ? undefined : notJsonRpc(id, faultOf(written, error))
+      return badAnswer(text, written, error)
     }
   }
 
@@ -284,7 +273,7 @@ export class StdioTransport implements ServerTransport {
       return
     }
     this.#heardNoise = true
-    this.#options.onNoise(visibleLine(this.#options.redactor.redact(text), 120))
+    this.#options.onNoise(this.#options.redactor.line(text, 120))
   }
 
   /** One direction is closed at the other end: if the process does not exit now, it is there for nothing. */
@@ -348,37 +337,6 @@ export class StdioTransport implements ServerTransport {
 /** Most messages are results, for which the check of all kinds would try every other one first. */
 function parseMessage(message: unknown): JSONRPCMessage {
   return isJSONRPCResultResponse(message) ? message : parseJSONRPCMessage(message)
-}
-
-/** How an answer begins that is no JSON: some servers write `NaN`, and some write logs into it. */
-const ANSWER_START = /^\s*\{\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*(\d{1,15})\s*,\s*"(?:result|error)"/
-
-/** The request that a value, or a line that is no JSON, means to answer, whatever is wrong with it. */
-function answeredId(answer: unknown): RequestId | undefined {
-  if (typeof answer === 'string') {
-    const [, id] = ANSWER_START.exec(answer) ?? []
-    return id === undefined ? undefined : Number(id)
-  }
-  if (typeof answer !== 'object' || answer === null || 'method' in answer) return undefined
-  const { jsonrpc, id } = answer as { jsonrpc?: unknown; id?: unknown }
-  const isOne = jsonrpc === '2.0' && ('result' in answer || 'error' in answer)
-  return isOne && (typeof id === 'string' || typeof id === 'number') ? id : undefined
-}
-
-/** What is wrong with an answer; the SDK's own check only tells that it is none of its kinds of message. */
-function faultOf(answer: unknown, error: unknown): string {
-  const { result, error: refusal } = (answer ?? {}) as { result?: unknown; error?: unknown }
-  if (result !== undefined) return isRecord(result) ? messageOf(error) : 'its result is no object'
-  if (refusal === undefined) return messageOf(error)
-  if (!isRecord(refusal)) return 'its error is no object'
-  if (!Number.isInteger(refusal['code'])) return 'the code of its error is no whole number'
-  return typeof refusal['message'] === 'string' ? messageOf(error) : 'its error has no message'
-}
-
-/** The answer that stands for one that is not JSON-RPC: whoever waits for it would wait in vain. */
-function notJsonRpc(id: RequestId, fault: string): JSONRPCMessage {
-  const message = `the server's answer is not JSON-RPC: ${fault}`
-  return { jsonrpc: '2.0', id, error: { code: NOT_JSON_RPC_CODE, message, data: NOT_JSON_RPC } }
 }
 
 function isFolder(path: string): boolean {

@@ -369,11 +369,13 @@ describe('headers', () => {
     ['an empty name', { '': 'secret' }, `headers.: ${NO_HEADER_NAME}`],
     ['a line break', { A: 'secret\r\nX-More: 1' }, `headers.A: ${NO_HEADER_VALUE}`],
     ['a letter beyond Latin-1', { A: 'secret→' }, `headers.A: ${NO_HEADER_VALUE}`],
-    ...['\0', '\u0001', '\u007f', '\n'].map((character): [string, Record<string, string>, string] => [
-      `the character ${JSON.stringify(character)}`,
-      { A: `secret${character}x` },
-      `headers.A: ${NO_HEADER_VALUE}`,
-    ]),
+    ...['\0x', '\u0001x', '\u007fx', '\nx', '\u2028'].map(
+      (character): [string, Record<string, string>, string] => [
+        `the character ${JSON.stringify(character)}`,
+        { A: `secret${character}` },
+        `headers.A: ${NO_HEADER_VALUE}`,
+      ],
+    ),
     [
       'a header of the connection',
       { HOST: 'secret' },
