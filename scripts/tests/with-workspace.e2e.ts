@@ -11,9 +11,9 @@ import { readManifest, root } from '../workspace.ts'
 
 const workspace = mkdtempSync(join(tmpdir(), 'with-workspace-'))
 
-/** As `npm start --silent` would start it. */
+/** As `npm start --silent` would start it; what the workspace was installed with need not be looked up again. */
 function start(...args: string[]) {
-  const env = { ...process.env, npm_config_loglevel: 'silent' }
+  const env = { ...process.env, npm_config_loglevel: 'silent', npm_config_prefer_offline: 'true' }
   const child = spawn(process.execPath, ['scripts/with-workspace.mjs', ...args], { cwd: workspace, env })
   const result = Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]).then(
     ([stdout, stderr, [code, signal]]) => ({
