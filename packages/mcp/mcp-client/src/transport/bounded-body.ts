@@ -19,24 +19,45 @@ class EventBytes {
 
   /** @returns the largest size that an event has reached within the chunk. */
   add(chunk: Uint8Array): number {
+    // A buffer searches many times faster than a plain array of bytes.
+    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
     let largest = 0
-    for (const byte of chunk) {
-      const isSecondHalf = byte === LF && this.#isAfterCr
-      this.#isAfterCr = byte === CR
-      if (isSecondHalf) continue
-      if (byte !== LF && byte !== CR) {
-        this.#isLineEmpty = false
-        this.#count++
-        continue
-      }
-      if (this.#isLineEmpty) {
-        largest = Math.max(largest, this.#count)
-        this.#count = 0
-      }
-      this.#isLineEmpty = true
+    let lf = find(bytes, LF, 0)
+    let cr = find(bytes, CR, 0)
+    for (let from = 0; from < chunk.length;) {
+      const end = Math.min(lf, cr)
+      if (end > from) this.#addToLine(end - from)
+      if (end === chunk.length) break
+      largest = Math.max(largest, this.#endLine(chunk[end]!))
+      from = end + 1
+      if (end === lf) lf = find(bytes, LF, from)
+      else cr = find(bytes, CR, from)
     }
     return Math.max(largest, this.#count)
   }
+
+  #addToLine(count: number): void {
+    this.#count += count
+    this.#isLineEmpty = false
+    this.#isAfterCr = false
+  }
+
+  /** @returns the size of the event when this ends one. */
+  #endLine(byte: number): number {
+    const isSecondHalf = byte === LF && this.#isAfterCr
+    this.#isAfterCr = byte === CR
+    if (isSecondHalf) return 0
+    const size = this.#isLineEmpty ? this.#count : 0
+    if (this.#isLineEmpty) this.#count = 0
+    this.#isLineEmpty = true
+    return size
+  }
+}
+
+/** Where a byte is next; the end of the bytes when it is not among them any more. */
+function find(bytes: Buffer, byte: number, from: number): number {
+  const index = bytes.indexOf(byte, from)
+  return index === -1 ? bytes.length : index
 }
 
 /** Counts the bytes of a body that is one message. */
