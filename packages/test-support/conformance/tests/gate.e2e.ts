@@ -36,6 +36,7 @@ it('lets as many in as there are slots, and the next when one is gone, killed or
 it('sends away who is not wanted, without a slot', async () => {
   await using gate = await openGate(0, (scenario) => scenario !== 'b')
   const unwanted = driver(gate.address, 'b')
-  expect(String((await once(unwanted.stdout, 'data'))[0])).toBe('out\n')
-  expect(await once(unwanted, 'exit')).toEqual([0, null])
+  const [output, exit] = await Promise.all([once(unwanted.stdout, 'data'), once(unwanted, 'exit')])
+  expect(String(output[0])).toBe('out\n')
+  expect(exit).toEqual([0, null])
 })
