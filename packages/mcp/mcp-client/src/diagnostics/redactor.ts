@@ -1,91 +1,115 @@
 /**
  * Keeps the secrets of one entry out of what is logged, thrown or shown.
  *
- * Invariants: everything that may hold a server's or a transport's own words passes {@link Redactor.redact} before
- * it is cut, and before it leaves the package; a secret is found as it is, and as JSON, a URL or Base64 spell it.
+ * Invariants: everything that may hold a server's or a transport's own words passes a {@link Redactor} before it is
+ * cut, and before it leaves the package; a secret is found as it is, and as JSON, a URL or Base64 spell it; of a long
+ * text, no more is looked at than is shown.
  */
-import { visibleLine } from '@deepseek-ai/dsh-mcp-text'
+import { DEFAULT_EXCERPT_LENGTH, visibleExcerpt, visibleLine } from '@deepseek-ai/dsh-mcp-text'
 import type { ResolvedEndpoint } from '../config/resolve.ts'
 import { secretsOf } from './secrets.ts'
+import { canonical } from './spelling.ts'
 
-/** A longer secret is looked for as it is: a pattern can be too large to be one. */
-const MAX_IN_PATTERN = 1024
-
-/** A shorter piece of Base64 could be a piece of anything. */
+/** A shorter canonical form, or piece of Base64, could be a piece of anything. */
+const MIN_FORM_LENGTH = 4
 const MIN_BASE64_LENGTH = 6
 
-/** Backslashes before a character, where JSON is in JSON. Bounded, so that no text keeps the pattern busy. */
-const ESCAPES = String.raw`\\{1,4}`
+/** Characters that one character of a secret takes at most, in any spelling that is common. */
+const MAX_SPELLING = 12
+
+/** A secret in a text. */
+interface Hit {
+  readonly start: number
+  readonly end: number
+  readonly label: string
+}
+
+/** What is looked for, and the label of what it stands for. */
+type Forms = ReadonlyMap<string, string>
 
 /** Replaces the configured secrets of an entry by their names. */
 export class Redactor {
-  /** Longest first, so that one which contains another is found as a whole. */
-  readonly #labels: readonly string[]
-  readonly #pattern: RegExp | undefined
-  readonly #long: readonly (readonly [text: string, label: string])[]
+  readonly #secrets: Forms
+  /** Looked for in the canonical spelling of a text. */
+  readonly #forms: Forms
+  /** Longest form of a secret in a text, in characters. */
+  readonly #maxLength: number
 
   constructor(endpoint: ResolvedEndpoint) {
-    const secrets = [...secretsOf(endpoint)].toSorted(([a], [b]) => b.length - a.length)
-    const isLong = ([text]: readonly [string, string]) => text.length > MAX_IN_PATTERN
-    this.#long = secrets
-      .filter(isLong)
-      .flatMap(([text, label]) =>
-        [text, JSON.stringify(text).slice(1, -1)].map((form) => [form, label] as const),
-      )
-    const short = secrets.filter((secret) => !isLong(secret))
-    this.#labels = short.map(([, label]) => label)
-    if (short.length > 0)
-      this.#pattern = new RegExp(short.map(([text]) => `(${spellings(text)})`).join('|'), 'g')
+    this.#secrets = secretsOf(endpoint)
+    const forms = new Map<string, string>()
+    for (const [secret, label] of this.#secrets) {
+      for (const form of formsOf(secret)) if (!forms.has(form)) forms.set(form, label)
+    }
+    this.#forms = forms
+    const lengths = [...this.#secrets.keys(), ...forms.keys()].map((form) => form.length)
+    this.#maxLength = MAX_SPELLING * lengths.reduce((longest, length) => Math.max(longest, length), 0)
   }
 
   /** A server's words on one safe line: without secrets, and only then cut. */
   line(words: string, maxLength: number): string {
-    return visibleLine(this.redact(words), maxLength)
+    return visibleLine(this.#redactStart(words, maxLength), maxLength)
+  }
+
+  /** The beginning of a server's words, with their line breaks: without secrets, and only then cut. */
+  excerpt(words: string, maxLength: number = DEFAULT_EXCERPT_LENGTH): string {
+    return visibleExcerpt(this.#redactStart(words, maxLength), maxLength)
   }
 
   /** The text with each secret replaced by `[redacted <its field>]`; the same string when there is none. */
   redact(text: string): string {
-    const rest = this.#long.reduce((left, [form, label]) => left.replaceAll(form, () => shown(label)), text)
-    if (this.#pattern === undefined) return rest
-    return rest.replace(this.#pattern, (_, ...groups: unknown[]) => {
-      const index = groups.findIndex((group) => group !== undefined)
-      return shown(this.#labels[index]!)
-    })
+    const { shown, end } = this.#replace(text, text.length)
+    return shown + text.slice(end)
+  }
+
+  /** Redact at least as much as becomes more than a length; the rest follows as it is. */
+  #redactStart(text: string, length: number): string {
+    for (let size = length + 1; size + this.#maxLength < text.length; size *= 2) {
+      const { shown, end } = this.#replace(text.slice(0, size + this.#maxLength), size)
+      if (shown.length > length) return shown + text.slice(end)
+    }
+    return this.redact(text)
+  }
+
+  /** What becomes of a text up to a place, and where that is, for no secret is cut. */
+  #replace(text: string, until: number): { shown: string; end: number } {
+    let shown = ''
+    let end = 0
+    for (const hit of this.#find(text)) {
+      if (hit.start >= until) break
+      // What overlaps with a secret is hidden with it.
+      if (hit.start >= end) shown += `${text.slice(end, hit.start)}[redacted ${hit.label}]`
+      end = Math.max(end, hit.end)
+    }
+    return { shown: shown + text.slice(end, Math.max(end, until)), end: Math.max(end, until) }
+  }
+
+  /** In order; of those that begin at one place, the longest first. */
+  #find(text: string): Hit[] {
+    const hits = occurrences(text, this.#secrets)
+    const spelled = canonical(text)
+    for (const { start, end, label } of occurrences(spelled.text, this.#forms))
+      hits.push({ ...spelled.locate(start, end), label })
+    return hits.toSorted((a, b) => a.start - b.start || b.end - a.end)
   }
 }
 
-function shown(label: string): string {
-  return `[redacted ${label}]`
+function occurrences(text: string, forms: Forms): Hit[] {
+  const hits: Hit[] = []
+  for (const [form, label] of forms) {
+    for (let start = text.indexOf(form); start !== -1; start = text.indexOf(form, start + 1))
+      hits.push({ start, end: start + form.length, label })
+  }
+  return hits
 }
 
-/** A pattern for everything that stands for a text. */
-function spellings(text: string): string {
-  const base64 = base64Pieces(text).filter((piece) => piece.length >= MIN_BASE64_LENGTH)
-  return [spelling(text), ...base64.map(base64Spelling)].join('|')
-}
-
-/** A text as it is, in a URL, and in JSON however much of it the writer escapes. */
-function spelling(text: string): string {
-  return text.replaceAll(/\\+|[^]/gu, (character) => {
-    if (/^[\w.~-]$/.test(character)) return escapePattern(character)
-    if (character.startsWith('\\')) return String.raw`(?:\\{1,8}(?:u005[Cc])?|(?:%5[Cc])+)`
-    const units = Array.from({ length: character.length }, (_, index) =>
-      character.charCodeAt(index).toString(16).padStart(4, '0'),
-    )
-    const bytes = Buffer.from(character).toString('hex').match(/../g)!
-    const forms = [
-      `(?:${ESCAPES})?${escapePattern(character)}`,
-      units.map((unit) => `${ESCAPES}u${anyCase(unit)}`).join(''),
-      bytes.map((byte) => `%${anyCase(byte)}`).join(''),
-      ...(character === ' ' ? [String.raw`\+`] : []),
-    ]
-    return `(?:${forms.join('|')})`
-  })
-}
-
-/** Base64 in either alphabet. */
-function base64Spelling(piece: string): string {
-  return piece.replaceAll('+', '[+-]').replaceAll('/', String.raw`(?:\\{0,4}/|_)`)
+/** The canonical spellings of everything that stands for a secret. */
+function formsOf(secret: string): string[] {
+  const pieces = base64Pieces(secret).filter((piece) => piece.length >= MIN_BASE64_LENGTH)
+  const urlPieces = pieces.map((piece) => piece.replaceAll('+', '-').replaceAll('/', '_'))
+  return [secret, ...pieces, ...urlPieces]
+    .map((form) => canonical(form).text)
+    .filter((form) => form.length >= MIN_FORM_LENGTH)
 }
 
 /**
@@ -97,13 +121,4 @@ function base64Pieces(value: string): string[] {
     const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(value)])
     return bytes.toString('base64').slice(Math.ceil((offset * 4) / 3), Math.floor((bytes.length * 4) / 3))
   })
-}
-
-function anyCase(hex: string): string {
-  return hex.replaceAll(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`)
-}
-
-// `RegExp.escape` needs Node 24; the package runs on Node 22.
-function escapePattern(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)
 }

@@ -12,8 +12,11 @@ import type { ResolvedEndpoint } from '../config/resolve.ts'
 const MIN_PLAIN_LENGTH = 8
 const MIN_SECRET_LENGTH = 4
 
-/** A word that is a key: long, with letters and digits. Hosted servers are often reached by a path with one in it. */
+/** A word that may be a key: long, with letters and digits. Hosted servers are often reached by a path with one. */
 const KEY = /^(?=.*\d)(?=.*[a-z])[\w.~+-]{20,}$/i
+
+/** A part of a name for people: a word with a number at most, a number, a version. */
+const NAME_PART = /^(?:[a-z]{0,24}|[A-Z]{1,24}|[A-Z][a-z]{1,23})\d{0,4}$/
 
 /** The words of a value that is composed: a cookie, a list of parameters, JSON, a header line. */
 const WORDS = /[^\s"',;:&/(){}[\]=]+/g
@@ -24,12 +27,11 @@ const PATH = /^(?:\.{0,2}[\\/]|~[\\/]|[a-z]:[\\/])/i
 /** An address without a user and a query. */
 const ADDRESS = /^[a-z][\w+.-]*:\/\/[^@?]*$/i
 
-/** An argument that is an option with its value, and one that is an option whose value is the next argument. */
-const OPTION_WITH_VALUE = /^--?([\w-]+)=(.*)$/s
-const OPTION = /^--?([\w-]+)$/
+/** An argument that gives something a value: an option, a variable, the line of a header. */
+const ASSIGNMENT = /^(?:--?|\/)?([\w.-]+)[=:]\s*(.*)$/s
 
-/** An argument that is a line of a header. */
-const HEADER_LINE = /^([\w-]+):\s*(.*)$/s
+/** An argument that is an option whose value is the next argument. */
+const OPTION = /^--?([\w.-]+)$/
 
 /** What else the name of a secret has in it, beside what the host looks for. */
 const SECRET_NAME = /auth|cookie|pass|pwd|cred|(?:^|[_-])(?:pin|pat|jwt)(?:[_-]|$)/i
@@ -39,6 +41,10 @@ const SWITCH = /^(?:true|false|none|null|auto)$/i
 
 function isSecretName(name: string): boolean {
   return SENSITIVE_ENV_PATTERN.test(name) || SECRET_NAME.test(name)
+}
+
+function isKey(word: string): boolean {
+  return KEY.test(word) && !word.split(/[.~+_-]/).every((part) => NAME_PART.test(part))
 }
 
 /** The secrets of an endpoint, and for each the field that it stands in. */
@@ -80,31 +86,45 @@ class Secrets {
     if (/^basic$/i.test(scheme)) this.#keep(label, passwordOf(credential), MIN_SECRET_LENGTH)
   }
 
-  addUrl({ pathname, search, searchParams }: URL): void {
-    this.#addWords('url path', pathname, false)
-    for (const [name, value] of searchParams) this.add(`url ?${name}`, value, name)
-    // As it was written, which need not be how it would be encoded, and also when it has no name.
-    for (const pair of search.slice(1).split('&')) {
-      const equals = pair.indexOf('=')
-      const name = pair.slice(0, Math.max(equals, 0))
-      this.add(`url ?${name}`, pair.slice(equals + 1), name)
-    }
+  addUrl(url: URL): void {
+    this.#addWords('url path', url.pathname, false)
+    for (const [name, value] of queryOf(url)) this.add(`url ?${name}`, value, name)
   }
 
   /** A token is often an argument, and a server's words often repeat its command line. */
   addArguments(args: readonly string[]): void {
     for (const [index, argument] of args.entries()) {
-      const [, name, value] = OPTION_WITH_VALUE.exec(argument) ?? OPTION.exec(argument) ?? []
-      if (name !== undefined && isSecretName(name))
-        this.add(`--${name}`, value ?? args[index + 1] ?? '', name)
-      const [, header, content] = HEADER_LINE.exec(argument) ?? []
-      if (header !== undefined && isSecretName(header)) this.addHeader(`args ${header}`, content!, header)
+      const [, option] = OPTION.exec(argument) ?? []
+      if (option !== undefined && isSecretName(option))
+        this.add(`args ${option}`, args[index + 1] ?? '', option)
+      // What is given a value may be an assignment itself: `--env=API_TOKEN=…`, `--header=Authorization: …`.
+      for (let rest: string | undefined = argument; rest !== undefined;) rest = this.#addArgument(rest)
     }
+  }
+
+  /** Returns what is left to look at. */
+  #addArgument(argument: string): string | undefined {
+    if (URL.canParse(argument)) this.#addAddress(new URL(argument))
+    for (const [name, value] of namedStrings(argument)) this.#addNamed(name, value)
+    const [, name, value] = ASSIGNMENT.exec(argument) ?? []
+    if (name === undefined || !isSecretName(name)) return value
+    this.addHeader(`args ${name}`, value!, name)
+    return undefined
+  }
+
+  #addAddress(url: URL): void {
+    for (const password of [url.password, decoded(url.password)])
+      this.#keep('args', password, MIN_SECRET_LENGTH)
+    for (const [name, value] of queryOf(url)) this.#addNamed(name, value)
+  }
+
+  #addNamed(name: string, value: string): void {
+    if (isSecretName(name)) this.add(`args ${name}`, value, name)
   }
 
   #addWords(label: string, text: string, isNamed: boolean): void {
     for (const word of text.match(WORDS) ?? []) {
-      if (KEY.test(word) || isNamed) this.#keep(label, word, MIN_PLAIN_LENGTH)
+      if (isNamed || isKey(word)) this.#keep(label, word, MIN_PLAIN_LENGTH)
     }
   }
 
@@ -118,6 +138,32 @@ class Secrets {
 function passwordOf(credential: string): string {
   const pair = Buffer.from(credential, 'base64').toString()
   return pair.slice(pair.indexOf(':') + 1)
+}
+
+/** The parameters of a URL, decoded and as they were written, which need not be how they would be encoded. */
+function queryOf({ search, searchParams }: URL): [name: string, value: string][] {
+  const written = search
+    .slice(1)
+    .split('&')
+    .map((pair): [string, string] => {
+      const equals = pair.indexOf('=')
+      // A parameter without a name is one, too.
+      return [pair.slice(0, Math.max(equals, 0)), pair.slice(equals + 1)]
+    })
+  return [...searchParams, ...written]
+}
+
+/** The strings of an argument that is JSON, with their names. */
+function namedStrings(argument: string): [name: string, value: string][] {
+  const found: [string, string][] = []
+  try {
+    JSON.parse(argument, (name, value: unknown) => {
+      if (typeof value === 'string') found.push([name, value])
+    })
+  } catch {
+    // Most are no JSON.
+  }
+  return found
 }
 
 function decoded(text: string): string {

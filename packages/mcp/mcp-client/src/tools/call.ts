@@ -1,5 +1,4 @@
 /** Calls one listed tool of an entry over its live connection, and puts what can go wrong into words. */
-import { visibleExcerpt } from '@deepseek-ai/dsh-mcp-text'
 import type { ToolExecution } from '@deepseek-ai/dsh-tools'
 import { ProtocolError, SdkError, SdkErrorCode, type Tool } from '@modelcontextprotocol/client'
 import type { Supervisor } from '../connection/supervisor.ts'
@@ -46,7 +45,7 @@ export function callError(caller: Caller, what: string, error: unknown): McpCall
     )
   }
   const said = messageOf(error).replace(CODE_IN_WORDS, '')
-  const message = visibleExcerpt(caller.redactor.redact(said))
+  const message = caller.redactor.excerpt(said)
   const verb = error instanceof ProtocolError ? `was refused with code ${error.code}` : 'failed'
   return new McpCallError(`${what} ${verb}: ${message}`, 'MCP_PROTOCOL_ERROR', options)
 }
@@ -64,7 +63,7 @@ export async function callTool(
 ): Promise<RawToolResult> {
   // Made only when it is needed: showing a name costs more than the rest of this.
   const what = () =>
-    `MCP tool ${JSON.stringify(visibleExcerpt(caller.redactor.redact(tool.name), 100))} of server "${caller.serverName}"`
+    `MCP tool ${JSON.stringify(caller.redactor.excerpt(tool.name, 100))} of server "${caller.serverName}"`
   if (tool.execution?.taskSupport === 'required') {
     throw new McpCallError(
       `${what()} runs only as a task, and this client does not support tasks. Use another tool.`,

@@ -200,7 +200,7 @@ export class StringLifter {
   }
 
   #endLine(): void {
-    this.#output = this.#output.concat(this.#line, this.#string?.unfinished() ?? [])
+    this.#output.push(...this.#line, ...(this.#string?.unfinished() ?? []))
     this.#line = []
     this.#lineBytes = 0
     this.#string = undefined

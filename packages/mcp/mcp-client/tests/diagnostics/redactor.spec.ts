@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { resolveConfig } from '../../src/config/resolve.ts'
 import { Redactor } from '../../src/diagnostics/redactor.ts'
@@ -112,7 +113,7 @@ describe('a redactor', () => {
       args: ['--api-key', 'k-123', '-v', '--auth_token=t=456', '--mode', 'fast', '--secret'],
     })
     expect(hides.redact('argv: --api-key k-123 -v --auth_token=t=456 --mode fast --secret')).toBe(
-      'argv: --api-key [redacted --api-key] -v --auth_token=[redacted --auth_token] --mode fast --secret',
+      'argv: --api-key [redacted args api-key] -v --auth_token=[redacted args auth_token] --mode fast --secret',
     )
   })
 
@@ -204,6 +205,104 @@ describe('a redactor', () => {
     expect(hides.redact('--header "Authorization: Bearer abcdef", Accept: anything, abcdef')).toBe(
       '--header "Authorization: [redacted args Authorization]", Accept: anything, [redacted args Authorization]',
     )
+  })
+
+  it.each([
+    ['a variable', ['run', '-e', 'GITHUB_TOKEN=abcdef']],
+    ['a variable in an option', ['--env=GITHUB_TOKEN=abcdef']],
+    ['a header in an option', ['--header=Authorization: Bearer abcdef']],
+    ['an option with dots', ['--db.password=abcdef']],
+    ['an option of Windows', ['/token:abcdef']],
+    ['JSON', ['{"server":{"token":"abcdef"},"port":1}']],
+    ['the password of an address', ['postgres://me:abcdef@db.test/x']],
+    ['a parameter of an address', ['--url=https://example.test/x?api_key=abcdef&page=1']],
+  ])('replaces what is secret in an argument: %s', (_, args) => {
+    const shown = redactor({ args }).redact(`${args.join(' ')}: abcdef`)
+    expect(shown).toMatch(/: \[redacted args.*\]$/)
+    expect(shown).not.toContain('abcdef')
+  })
+
+  it('leaves names alone, however long: of hosts, of resources, of versions', () => {
+    const url = 'https://example.test/mcp/streamable-http-2025-06-18/Model-Context-v2'
+    expect(withUrl(url).redact(url)).toBe(url)
+    const hides = withEnv({
+      SERVER: 'https://server1.internal.example.test/api',
+      HOST_ID: 'sk-AbCdEf0123456789xyz',
+    })
+    expect(hides.redact('ENOTFOUND server1.internal.example.test')).toBe(
+      'ENOTFOUND server1.internal.example.test',
+    )
+    expect(hides.redact('sk-AbCdEf0123456789xyz')).toBe('[redacted env.HOST_ID]')
+  })
+
+  it('replaces a secret however often it was escaped', () => {
+    const secret = 'k"e/y\t\n\\100%41 +ä😀'
+    const hides = withEnv({ TOKEN: secret })
+    const spell = fc.constantFrom<(text: string) => string>(
+      (text) => JSON.stringify(text).slice(1, -1),
+      (text) =>
+        JSON.stringify(text)
+          .slice(1, -1)
+          .replaceAll('/', String.raw`\/`),
+      (text) => text.replaceAll(/[^ -~]|[&+<>'"]/g, unicodeEscapes),
+      encodeURIComponent,
+    )
+    const steps = fc.array(spell, { maxLength: 3 })
+    fc.assert(
+      fc.property(steps, (spellings) => {
+        const spelled = spellings.reduce((text, each) => each(text), secret)
+        expect(hides.redact(`<${spelled}>`)).toBe('<[redacted env.TOKEN]>')
+      }),
+    )
+  })
+
+  it('replaces any secret wherever it stands', () => {
+    const text = fc.string({ unit: 'binary', maxLength: 20 })
+    const secret = fc
+      .string({ unit: 'binary', minLength: 4, maxLength: 20 })
+      .filter(
+        (value) =>
+          value.trim().length >= 4 &&
+          !value.includes('\0') &&
+          !/^(?:true|false|none|null|auto)$/i.test(value),
+      )
+    fc.assert(
+      fc.property(text, secret, text, (before, value, after) => {
+        expect(withEnv({ TOKEN: value }).redact(before + value + after)).toContain('[redacted env.TOKEN]')
+      }),
+    )
+  })
+
+  it('hides what overlaps with a secret, too', () => {
+    const hides = withEnv({ A_KEY: 'abcdefgh', B_KEY: 'efghijkl' })
+    expect(hides.redact('<abcdefghijkl>')).toBe('<[redacted env.A_KEY]>')
+  })
+
+  it('looks at no more of a long text than is shown, and leaves nothing out of that', () => {
+    const secret = 's3cr3t-'.repeat(10)
+    const hides = withEnv({ TOKEN: secret })
+    const line = 'x '.repeat(50)
+    const many = hides.line(`${secret} `.repeat(100_000), 100)
+    expect(many.startsWith('[redacted env.TOKEN] '.repeat(3))).toBe(true)
+    expect(many).toMatch(/… \(\+\d+ characters\)$/)
+    expect(hides.line(`${line}${secret}`, 100)).toBe(hides.line(`${line}[redacted env.TOKEN]`, 100))
+    expect(hides.excerpt(`a\n${secret}`)).toBe('a\n[redacted env.TOKEN]')
+    for (let length = 1; length < 400; length += 7) {
+      const words = `${'y'.repeat(length)}${secret}${'z'.repeat(1000)}`
+      expect(hides.line(words, length + 40)).not.toContain('s3cr3t')
+    }
+  })
+
+  it('takes values of any number and size: a file with thousands of lines, in JSON in JSON', () => {
+    const lines = Array.from(
+      { length: 3000 },
+      (_, index) => `  - name: "entry ${index}", path: a\\b/${index}`,
+    )
+    const pairs = Object.fromEntries(lines.map((line, index) => [`k${index}`, line]))
+    const config = JSON.stringify({ config: JSON.stringify(pairs) })
+    const hides = withEnv({ CONFIG: lines.join('\n'), APP_CONFIG: config })
+    expect(hides.redact(`at ${lines[77]!.trim()}!`)).toBe('at [redacted env.CONFIG]!')
+    expect(hides.redact(JSON.stringify({ env: config }).slice(0, -20))).not.toContain('entry 77')
   })
 
   it('comes to an end with text that is made to keep it busy', () => {
