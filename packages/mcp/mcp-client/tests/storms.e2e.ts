@@ -327,6 +327,54 @@ describe('messages that nobody asked for', () => {
   })
 })
 
+describe('the answer to a call', () => {
+  const saying = (text: string) => ({ content: [{ type: 'text', text }] })
+
+  it('may be an event whose lines end with a carriage return, on a stream that stays open', async () => {
+    const server = await scriptedServer({
+      'tools/call': ({ id }, response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' })
+        const answer = { jsonrpc: '2.0', id, result: saying('hello') }
+        response.write(`data: ${JSON.stringify(answer)}\r\r: and on\r`)
+      },
+    })
+    const on = await host()
+    await mount(on, httpConfig(server.url))
+    expect(on.text(await on.call('mcp__one__echo'))).toBe('hello')
+  })
+
+  it('may come after a hundred thousand lines that say nothing', async () => {
+    const server = await scriptedServer({
+      'tools/call': ({ id }, response) => {
+        response.writeHead(200, { 'content-type': 'text/event-stream' })
+        response.write('data:\n'.repeat(100_000))
+        response.end(`\ndata: ${JSON.stringify({ jsonrpc: '2.0', id, result: saying('at last') })}\n\n`)
+      },
+    })
+    const on = await host()
+    await mount(on, httpConfig(server.url))
+    expect(on.text(await on.call('mcp__one__echo'))).toBe('at last')
+  })
+
+  it('may be spread over a hundred thousand lines', async () => {
+    const items = Array.from({ length: 100_000 }, (_, index) => index)
+    const server = await scriptedServer({
+      'tools/call': ({ id }, response) => {
+        response.writeHead(200, { 'content-type': 'application/json' })
+        const answer = {
+          jsonrpc: '2.0',
+          id,
+          result: { ...saying('all of it'), structuredContent: { items } },
+        }
+        response.end(JSON.stringify(answer, null, 1))
+      },
+    })
+    const on = await host()
+    await mount(on, httpConfig(server.url))
+    expect(on.text(await on.call('mcp__one__echo'))).toBe('all of it')
+  })
+})
+
 describe('tools that may not be listed', () => {
   it('are left out with a warning of the entry, and only once', async () => {
     const invalid = { type: 'object', properties: { a: { type: 'object', 'x-mcp-header': 'Region' } } }

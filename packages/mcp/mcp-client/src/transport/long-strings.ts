@@ -11,6 +11,7 @@
 import { randomUUID } from 'node:crypto'
 import { StringDecoder } from 'node:string_decoder'
 import { setImmediate } from 'node:timers/promises'
+import { firstLineEnd, lastLineEnd } from './line-ends.ts'
 
 /** What is large and what is long, in bytes. */
 export interface LiftLimits {
@@ -29,7 +30,6 @@ export const DEFAULT_LIMITS: LiftLimits = { largeMessage: 1 << 20, longString: 1
 /** Bytes of a response that are looked at before the event loop gets its turn; a socket hands over 2 MB at once. */
 const BYTES_PER_TURN = 1 << 18
 
-const LF = 0x0a
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
@@ -136,11 +136,12 @@ export class LongStrings {
 
 /**
  * Takes long strings out of one stream of lines, each of which holds a message or a part of one. JSON holds no line
- * feed inside of a string, so that whatever a line is, the next one starts afresh.
+ * break inside of a string, so that whatever a line is, the next one starts afresh.
  */
 export class StringLifter {
   readonly #strings: LongStrings
   readonly #limits: LiftLimits
+  readonly #endsAtCr: boolean
   readonly #account: Account = { length: 0 }
   /** The line as far as it came, until it is a large one. */
   #line: Buffer[] = []
@@ -148,10 +149,14 @@ export class StringLifter {
   #string: LongString | undefined
   #output: Buffer[] = []
 
-  /** @param strings - keeps what is taken out. */
-  constructor(strings: LongStrings, limits: LiftLimits = DEFAULT_LIMITS) {
+  /**
+   * @param strings - keeps what is taken out.
+   * @param endsAtCr - whether a line ends at a carriage return, too, and must not wait for a line feed.
+   */
+  constructor(strings: LongStrings, limits: LiftLimits = DEFAULT_LIMITS, endsAtCr = false) {
     this.#strings = strings
     this.#limits = limits
+    this.#endsAtCr = endsAtCr
   }
 
   /** Size in bytes of the line that is not complete, as far as it came. */
@@ -161,11 +166,19 @@ export class StringLifter {
 
   /** Take what arrived. Returns what is passed on, which may be nothing yet. */
   push(chunk: Buffer): Buffer {
-    const isFewWholeLines =
-      this.#lineBytes === 0 && chunk.length < this.#limits.largeMessage && chunk.at(-1) === LF
-    if (isFewWholeLines) return chunk
     let start = 0
-    for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, start)) {
+    while (start < chunk.length) {
+      const room = Math.max(0, this.#limits.largeMessage - this.#lineBytes)
+      const last = lastLineEnd(chunk.subarray(start, start + room), this.#endsAtCr)
+      if (last !== -1) {
+        // None of these lines is large, so that they need not be told apart.
+        this.#endLine()
+        this.#output.push(chunk.subarray(start, start + last + 1))
+        start += last + 1
+        continue
+      }
+      const end = firstLineEnd(chunk, start, this.#endsAtCr)
+      if (end === -1) break
       this.#add(chunk.subarray(start, end))
       this.#endLine()
       this.#output.push(chunk.subarray(end, end + 1))
@@ -200,7 +213,9 @@ export class StringLifter {
   }
 
   #endLine(): void {
-    this.#output.push(...this.#line, ...(this.#string?.unfinished() ?? []))
+    // There can be more parts than a call takes arguments.
+    for (const part of this.#line) this.#output.push(part)
+    for (const part of this.#string?.unfinished() ?? []) this.#output.push(part)
     this.#line = []
     this.#lineBytes = 0
     this.#string = undefined
@@ -229,7 +244,7 @@ export class StringLifter {
       }
       const end = this.#string.add(part.subarray(passed))
       if (end === -1) return
-      this.#output.push(...this.#string.finish((text) => this.#lift(text)))
+      for (const piece of this.#string.finish((text) => this.#lift(text))) this.#output.push(piece)
       this.#string = undefined
       passed += end
       start = passed + 1
@@ -250,7 +265,7 @@ export function liftStrings(response: Response, strings: LongStrings): Response 
 }
 
 function lifted(body: ReadableStream<Uint8Array>, strings: LongStrings): ReadableStream<Uint8Array> {
-  const lifter = new StringLifter(strings)
+  const lifter = new StringLifter(strings, DEFAULT_LIMITS, true)
   return ReadableStream.from(pieces())
 
   async function* pieces(): AsyncGenerator<Uint8Array, void> {

@@ -152,6 +152,25 @@ describe('a large message', () => {
     expect(lifter.lineBytes).toBe(LIMITS.largeMessage + 3)
   })
 
+  it('may follow lines without number in one chunk', () => {
+    const lines = '\n'.repeat(500_000)
+    const lifter = new StringLifter(new LongStrings(PLENTY))
+    expect(lifter.push(Buffer.from(`${lines}"a`)).length).toBe(lines.length)
+    expect(lifter.push(Buffer.from(`"${lines.repeat(3)}`)).length).toBe(3 * lines.length + 3)
+  })
+
+  it('is passed on where its line ends at a carriage return, when that is one', () => {
+    const strings = new LongStrings(PLENTY)
+    const lifter = new StringLifter(strings, LIMITS, true)
+    expect(lifter.push(Buffer.from('"small"\r"on')).toString()).toBe('"small"\r')
+    expect(lifter.push(Buffer.from('e"\r\n')).toString()).toBe('"one"\r\n')
+    for (const end of ['\r', '\n', '\r\n']) {
+      const message = JSON.parse(lifter.push(Buffer.from(`["${FILLER}"]${end}`)).toString()) as object
+      strings.restore(message)
+      expect(message).toEqual([FILLER])
+    }
+  })
+
   it('may hold tens of thousands of long strings', () => {
     const text = 'x'.repeat(DEFAULT_LIMITS.longString)
     const json = JSON.stringify(Array.from({ length: 20_000 }, (_, index) => ({ text: text + index })))
