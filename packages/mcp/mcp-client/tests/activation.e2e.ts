@@ -2,6 +2,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { startedPids } from '@dsh-mcp/fixtures'
+import type { Context } from '@deepseek-ai/cordis'
+import ToolRuntime from '@deepseek-ai/dsh-tools'
 import {
   isAlive,
   mountComposition,
@@ -132,6 +134,56 @@ describe('a start that hangs', () => {
     await eventually(() => expect(startedPids(journal)).toHaveLength(1))
     await scope.dispose()
     expect(startedPids(journal).map(isAlive)).toEqual([false])
+  })
+
+  it('is cut short by the end of the tool registry, which takes no other entry along for longer', async () => {
+    const at = await host()
+    const journal = join(temporaryFolder(), 'journal')
+    await at.mount(mcpClient, fixtureConfig('legacy', {}, { serverName: 'other' }))
+    void at.ctx.plugin(mcpClient, fixtureConfig('never-answers', { journal }))
+    await eventually(() => expect(startedPids(journal)).toHaveLength(1))
+    const registry = [...at.ctx.registry.values()].find(({ callback }) => callback === ToolRuntime)
+    await [...registry!.fibers][0]!.restart()
+    await at.status('other', 'connected')
+    expect(at.toolNames()).toContain('mcp__other__echo')
+    await eventually(() => expect(startedPids(journal)).toHaveLength(2))
+    expect(startedPids(journal).map(isAlive)).toEqual([false, true])
+  })
+
+  it('is cut short by another value of a service that its configuration is made of', async () => {
+    const at = await host()
+    const journal = join(temporaryFolder(), 'journal')
+    const provide = (command: string) => ({
+      name: 'provider',
+      apply: (ctx: Context) => void ctx.provide('mcpTestCommand', command),
+    })
+    const first = await at.mount(provide('first'))
+    void at.ctx.plugin(
+      { ...mcpClient, inject: ['tools', 'mcpTestCommand'] },
+      fixtureConfig('never-answers', { journal }),
+    )
+    await eventually(() => expect(startedPids(journal)).toHaveLength(1))
+    await first.dispose()
+    expect(startedPids(journal).map(isAlive)).toEqual([false])
+    await at.mount(provide('second'))
+    await eventually(() => expect(startedPids(journal)).toHaveLength(2))
+  })
+
+  it('is not cut short by a service that comes or goes elsewhere', async () => {
+    const at = await host()
+    const folder = temporaryFolder()
+    const gate = join(folder, 'gate')
+    const mounting = at.mount(mcpClient, gatedConfig(gate, join(folder, 'journal')))
+    await eventually(() => expect(existsSync(`${gate}.pid`)).toBe(true))
+    const provider = await at.mount({
+      name: 'provider',
+      apply: (ctx: Context) => void ctx.provide('mcpTestOther', 1),
+    })
+    await provider.dispose()
+    await turns()
+    writeFileSync(gate, '')
+    await mounting
+    expect(at.statuses.kinds('one')).not.toContain('disposed')
   })
 
   it('is not cut short by the end of another plugin', async () => {
