@@ -343,6 +343,39 @@ describe('the answer to a call', () => {
     expect(on.text(await on.call('mcp__one__echo'))).toBe('hello')
   })
 
+  it.each<[string, Answer, string]>([
+    [
+      'breaks off',
+      (_, response) => {
+        response.writeHead(200, { 'content-type': 'application/json', 'content-length': 500 })
+        response.write('{"jsonrpc":"2.0",')
+        setTimeout(() => response.destroy(), 50)
+      },
+      // The system has several words for it.
+      '',
+    ],
+    [
+      'is not encoded as it says',
+      (_, response) => {
+        response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' })
+        response.end('{}')
+      },
+      'incorrect header check',
+    ],
+  ])(
+    'that %s leaves open what the call did, and the server is asked for a sign of life',
+    async (_, answer, why) => {
+      const server = await scriptedServer({ 'tools/call': answer })
+      const on = await host()
+      await mount(on, httpConfig(server.url))
+      const shown = on.text(await on.call('mcp__one__echo'))
+      expect(shown).toContain(`failed: the answer of ${new URL(server.url).host} broke off: ${why}`)
+      expect(shown).toContain('Whether the call took effect is unknown')
+      await eventually(() => expect(server.count('ping')).toBe(1))
+      expect(on.statuses.latest('one')?.status).toBe('connected')
+    },
+  )
+
   it('may come after a hundred thousand lines that say nothing', async () => {
     const server = await scriptedServer({
       'tools/call': ({ id }, response) => {

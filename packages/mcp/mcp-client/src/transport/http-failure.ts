@@ -4,6 +4,7 @@
  * Pure: it reads errors and statuses, and decides nothing but words and kinds.
  */
 import { visibleLine } from '@deepseek-ai/dsh-mcp-text'
+import type { Redactor } from '../diagnostics/redactor.ts'
 import {
   InsufficientScopeError,
   ProtocolError,
@@ -81,6 +82,14 @@ export function networkReason(error: unknown, url: URL, hasAnswered: boolean, re
     return `the TLS certificate of ${url.host} is not trusted (${code}: ${said()}); correct the certificate, or name its authority with NODE_EXTRA_CA_CERTS`
   }
   return `the request to ${url.host} failed: ${said()}`
+}
+
+/**
+ * The reason of an answer that began and cannot be read to its end: the connection broke, or it is not encoded as it
+ * says.
+ */
+export function brokenReason(error: unknown, url: URL, redactor: Redactor): string {
+  return `the answer of ${url.host} broke off: ${redactor.line(deepestMessage(error), MAX_EXCERPT_LENGTH)}`
 }
 
 /** Codes of exchanges that ended before anything was sent: there was no connection. */

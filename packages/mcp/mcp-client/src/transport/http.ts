@@ -23,7 +23,14 @@ import { waitAtMost } from '../connection/wait.ts'
 import { ConnectionFailure, reasonOf } from '../diagnostics/failure.ts'
 import type { Redactor } from '../diagnostics/redactor.ts'
 import { boundedBody, isEventStream } from './bounded-body.ts'
-import { httpReason, isUnsent, judgeHttpError, networkReason, parseRetryAfter } from './http-failure.ts'
+import {
+  brokenReason,
+  httpReason,
+  isUnsent,
+  judgeHttpError,
+  networkReason,
+  parseRetryAfter,
+} from './http-failure.ts'
 import { liftStrings, LongStrings } from './long-strings.ts'
 import { RESUMPTION_PACE, StreamResumption } from './stream-resumption.ts'
 import type { ServerTransport, TransportVerdict } from './types.ts'
@@ -290,7 +297,24 @@ export class HttpTransport extends StreamableHTTPClientTransport implements Serv
     })
     if (current === undefined || !response.ok) return bounded
     const { id, method } = current.message
-    return addressed(LARGE_ANSWERS.has(method) ? liftStrings(bounded, this.#strings) : bounded, id)
+    const light = LARGE_ANSWERS.has(method) ? liftStrings(bounded, this.#strings) : bounded
+    return this.#complete(addressed(light, id), init?.signal)
+  }
+
+  /** The same response, which says so when its JSON breaks off: the server may have done what it was asked for. */
+  #complete(response: Response, signal: AbortSignal | null | undefined): Response {
+    const read = response.json.bind(response)
+    const json = async (): Promise<unknown> => {
+      try {
+        return await read()
+      } catch (error) {
+        if (signal?.aborted === true || error instanceof SyntaxError || error instanceof ConnectionFailure)
+          throw error
+        const reason = brokenReason(error, this.#options.url, this.#options.redactor)
+        throw new ConnectionFailure(reason, { cause: error })
+      }
+    }
+    return Object.assign(response, { json })
   }
 
   #noteHeaders(response: Response, url: URL): void {
