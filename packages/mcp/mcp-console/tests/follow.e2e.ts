@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startedPids, startHttpFixture, stdioFixture } from '@dsh-mcp/fixtures'
-import { isAlive } from '@dsh-mcp/host'
+import { eventually, isAlive } from '@dsh-mcp/host'
 import { expect, it } from 'vitest'
 import { compose, httpRow, startOnTerminal, stdioRow, type Running } from './support.ts'
 
@@ -21,7 +21,8 @@ it('tells that a killed server is lost, and that it is back', async () => {
   await running.until(/Ctrl-C ends everything/)
   news(running)
   process.kill(startedPids(journal)[0]!, 'SIGKILL')
-  await running.until(/old connected/)
+  // The whole line: it may come in pieces.
+  await running.until(/old connected .*\r\n/)
   expect(news(running)).toMatch(
     /^\d\d:\d\d:\d\d old reconnecting \(attempt 2 in \d\.\d s\): .*SIGKILL.*\r\n\d\d:\d\d:\d\d old connecting \(attempt 2\)\r\n\d\d:\d\d:\d\d old connected \(2025-11-25, \d+ tools\)\r\n/,
   )
@@ -64,6 +65,19 @@ it('adds, changes and removes servers at an edit, and leaves the others alone', 
 
   expect(startedPids(journal)).toEqual([pid])
   expect(isAlive(pid!)).toBe(true)
+  running.process.stdin?.write('\u{3}')
+  expect(await running.ended).toBe(0)
+})
+
+it('takes over what was edited while a server started', async () => {
+  await using composition = await compose([])
+  const journal = join(composition.folder, 'journal')
+  await composition.write([stdioRow('slow', stdioFixture('never-answers', { journal }))])
+  const args = ['run', '--timeout', '6000']
+  await using running = startOnTerminal(args, { cwd: composition.folder, env: { NO_COLOR: '1' } })
+  await eventually(() => expect(startedPids(journal)).toHaveLength(1))
+  await composition.write([stdioRow('slow', stdioFixture('legacy'))])
+  await running.until(/Ctrl-C ends everything[^]*slow connected/)
   running.process.stdin?.write('\u{3}')
   expect(await running.ended).toBe(0)
 })

@@ -4,6 +4,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { basename, resolve } from 'node:path'
 import type { Context } from '@deepseek-ai/cordis'
+import { Include } from '@deepseek-ai/cordis-plugin-include'
 import type { McpClientStatus } from '@deepseek-ai/dsh-mcp-client'
 import { RowsError } from '../composition/rows.ts'
 import type { Outcome } from '../exit.ts'
@@ -49,6 +50,7 @@ export async function run(options: RunOptions): Promise<Outcome> {
     // Cordis drops the promise of a restart that an edit brings about, so that its failure is nobody's.
     const onRejection = (reason: unknown) => changes.takeError(reason)
     process.on('unhandledRejection', onRejection)
+    readAgain(session)
     await delay(2 ** 31 - 1, undefined, { signal: options.interrupt }).catch(() => {})
     process.off('unhandledRejection', onRejection)
     changes.hide()
@@ -69,6 +71,12 @@ async function watch({ booted, config, output }: Session): Promise<void> {
   ])
   if (ctx.get('timer') === undefined) await ctx.plugin(Timer)
   await ctx.plugin(Hmr, { root: [basename(resolve(config))], ignored: [], debounce: 100 })
+}
+
+/** Take over what was edited while the servers started, which nobody watched. What is wrong with it is logged. */
+function readAgain({ booted }: Session): void {
+  for (const { subtree } of booted.ctx.loader.entries())
+    if (subtree instanceof Include) void subtree.refresh()
 }
 
 /** Prints each change of a server, and each error that is logged: what an edit made unusable, for example. */
