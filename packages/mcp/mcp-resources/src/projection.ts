@@ -5,8 +5,9 @@
  * Invariants: the same value gives the same text; a large string of the value is neither serialised nor
  * copied here, a blob is not even read; the text grows with the value and not with its nesting.
  */
+import { setImmediate } from 'node:timers/promises'
 import type { JsonValue } from '@deepseek-ai/dsh-tools'
-import { visibleLine, visibleText, visibleTextAsync } from '@deepseek-ai/dsh-mcp-text'
+import { DEFAULT_CHUNK, visibleLine, visibleText, visibleTextAsync } from '@deepseek-ai/dsh-mcp-text'
 
 /** Longest media type repeated in a description; RFC 6838 allows 127 + 1 + 127 characters. */
 const MAX_TYPE_LENGTH = 255
@@ -24,7 +25,16 @@ export interface ShownPiece {
  */
 export async function showPieces(server: string, value: JsonValue): Promise<readonly ShownPiece[]> {
   const shown: ShownPiece[] = []
-  for (const raw of pieces(server, value)) shown.push({ raw, shown: await visibleTextAsync(raw) })
+  let unpaused = 0
+  for (const raw of pieces(server, value)) {
+    // A long text is looked at in turns; many short ones have to be, too.
+    unpaused += raw.length
+    if (unpaused > DEFAULT_CHUNK) {
+      unpaused = 0
+      await setImmediate()
+    }
+    shown.push({ raw, shown: await visibleTextAsync(raw) })
+  }
   return shown
 }
 

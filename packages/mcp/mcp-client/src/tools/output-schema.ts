@@ -18,6 +18,9 @@ import { withTimeLimit } from './time-limit.ts'
 /** How long a check by the SDK's validator may take, in ms; an ordinary one takes less than one. */
 const CHECK_LIMIT_MS = 250
 
+/** A value of that depth can be checked, unless it is the schema that has no end. */
+const MAX_CHECKED_DEPTH = 100
+
 /** Highest {@link costPerValue} of a schema in a tool definition; an ordinary one costs less than 30. */
 const MAX_COST_PER_VALUE = 100
 
@@ -141,7 +144,7 @@ function hostCheck(schema: JsonSchemaNode): Check {
 /**
  * A check by the SDK's interpreting validator, which neither compiles a schema to code nor follows a reference out
  * of it. A hostile pattern or a schema that multiplies itself would keep it busy for ever, so it is stopped, and
- * given up.
+ * given up. What is only too deep for it is a violation.
  */
 function sdkCheck(advertised: Record<string, unknown>, onUncheckable: (reason: string) => void): Check {
   let validate: ReturnType<CfWorkerJsonSchemaValidator['getValidator']> | undefined
@@ -151,13 +154,33 @@ function sdkCheck(advertised: Record<string, unknown>, onUncheckable: (reason: s
     try {
       return withTimeLimit(CHECK_LIMIT_MS, () => {
         // It takes notes in the schema, which is not ours to change.
-        validate ??= new CfWorkerJsonSchemaValidator().getValidator(structuredClone(advertised))
-        return validate(value).errorMessage
+        validate ??= new CfWorkerJsonSchemaValidator().getValidator(
+          bare(advertised) as Record<string, unknown>,
+        )
+        return validate(bare(value)).errorMessage
       })
     } catch (error) {
+      if (error instanceof RangeError && depthOf(value) > MAX_CHECKED_DEPTH)
+        return 'it is nested too deeply to be checked against the output schema'
       isUncheckable = true
       onUncheckable((error as Error).message)
       return undefined
     }
   }
+}
+
+/** A copy in which each object has the names that it has, and none of a prototype: the validator would find those, too. */
+function bare(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(bare)
+  if (typeof value !== 'object' || value === null) return value
+  const copy = Object.create(null) as Record<string, unknown>
+  for (const [name, field] of Object.entries(value)) copy[name] = bare(field)
+  return copy
+}
+
+function depthOf(value: unknown): number {
+  let depth = 0
+  for (let level = [value]; level.length > 0; depth++)
+    level = level.flatMap((each) => (typeof each === 'object' && each !== null ? Object.values(each) : []))
+  return depth
 }

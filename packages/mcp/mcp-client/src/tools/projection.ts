@@ -43,10 +43,9 @@ export interface Projection {
 
 /** The images of a result that are for the model, in order. */
 export function imagesOf(result: McpResult): readonly ImageContent[] {
-  return result.content
-    .filter(isForAssistant)
-    .map(partOf)
-    .flatMap((part) => (part.kind === 'image' ? [part.image] : []))
+  return result.content.filter(
+    (block): block is ImageContent => block.type === 'image' && isForAssistant(block),
+  )
 }
 
 /**
@@ -72,7 +71,7 @@ export async function project(
   for (const part of draft(result, silence)) {
     if (part.kind !== 'image') {
       const text = part.kind === 'json' ? await jsonText(part.value) : part.text
-      // A long text is looked at in turns; many short ones have to be, too.
+      // A long text is looked at in turns; many short ones, and descriptions, have to be, too.
       unpaused += text.length
       if (unpaused > DEFAULT_CHUNK) {
         unpaused = 0
@@ -106,23 +105,24 @@ export function isBrief({ content, structuredContent }: McpResult): boolean {
 
 /** Project a result at once, each image as a line without a reason: for a value that came about after the call. */
 export function projectNow(result: McpResult): [TextBlock] {
-  const lines = draft(result, SILENT_SUCCESS).map((part) => {
+  const lines = Array.from(draft(result, SILENT_SUCCESS), (part) => {
     if (part.kind === 'image') return describeImage(part.image)
     return visibleText(part.kind === 'json' ? jsonTextNow(part.value) : part.text)
   })
   return [textBlock(lines)]
 }
 
-/** What is to be shown, not yet escaped. */
-function draft(result: McpResult, silence: Silence): readonly (Part | { kind: 'json'; value: unknown })[] {
-  const { content, structuredContent } = result
+/** What is to be shown, not yet escaped: each part when it is asked for, because describing a block takes its time. */
+function* draft(
+  { content, structuredContent }: McpResult,
+  silence: Silence,
+): Generator<Part | { kind: 'json'; value: unknown }, void> {
   const shown = content.filter(isForAssistant)
-  const parts = shown.map(partOf)
   const hasText = shown.some((block) => block.type === 'text' && (block as TextContent).text.trim() !== '')
-  if (structuredContent !== undefined && !hasText)
-    return [...parts, { kind: 'json', value: structuredContent }]
-  if (parts.length > 0) return parts
-  return [{ kind: 'text', text: content.length === 0 ? silence.empty : silence.notForAssistant }]
+  for (const block of shown) yield partOf(block)
+  if (structuredContent !== undefined && !hasText) yield { kind: 'json', value: structuredContent }
+  else if (shown.length === 0)
+    yield { kind: 'text', text: content.length === 0 ? silence.empty : silence.notForAssistant }
 }
 
 /** One text block of several lines. The text is added up, not joined: a large one is not copied for it. */

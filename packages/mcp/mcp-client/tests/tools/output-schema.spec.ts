@@ -132,13 +132,21 @@ describe('an output schema beyond the subset of the host', () => {
   })
 
   it('is read once, and not changed', () => {
-    const clone = vi.spyOn(globalThis, 'structuredClone')
-    const advertised = { ...MAP, $defs: { a: {} } }
+    let reads = 0
+    const counted = {
+      get description() {
+        reads++
+        return 'a'
+      },
+    }
+    const advertised = { ...MAP, $defs: { a: {}, counted } }
     const { check } = contractOf(advertised)
-    expect(clone).not.toHaveBeenCalled()
     check({ one: 1 })
+    const before = reads
     check({ one: 2 })
-    expect(clone).toHaveBeenCalledTimes(1)
+    check({ one: 'three' })
+    expect(before).toBeGreaterThan(0)
+    expect(reads).toBe(before)
     expect(Object.getOwnPropertyNames(advertised)).toEqual(['type', 'additionalProperties', '$defs'])
     expect(Object.getOwnPropertyNames(advertised.$defs.a)).toEqual([])
   })
@@ -188,6 +196,7 @@ describe('an output schema that cannot be checked', () => {
       'stopped after 250 ms',
     ],
     ['multiplies itself', bomb(), 'stopped after 250 ms'],
+    ['is nothing but itself', { type: 'object', $ref: '#' }, 'call stack'],
   ])('is given up, and said so once, when it %s', (_, advertised, reason) => {
     const { check, onUncheckable } = contractOf(advertised)
     const value = { a: `${'x'.repeat(60)}!` }
@@ -195,6 +204,31 @@ describe('an output schema that cannot be checked', () => {
     expect(check(value)).toBeUndefined()
     expect(onUncheckable).toHaveBeenCalledTimes(1)
     expect(onUncheckable).toHaveBeenCalledWith(expect.stringContaining(reason))
+  })
+
+  it('finds no names in a value or in itself that are those of prototypes', () => {
+    const first = { a: { type: 'string', pattern: '^x' } }
+    const required = contractOf({ type: 'object', minProperties: 0, required: ['constructor', '__proto__'] })
+    expect(required.check({})).toContain('"constructor"')
+    expect(required.check(JSON.parse('{"constructor": 1, "__proto__": 2}'))).toBeUndefined()
+    const optional = contractOf({ type: 'object', properties: { constructor: { type: 'string' }, ...first } })
+    expect(optional.check({ a: 'xy' })).toBeUndefined()
+    expect(optional.check({ a: 5 })).toBeDefined()
+    expect(optional.check({ a: 'xy', constructor: 5 })).toBeDefined()
+    const closed = contractOf({ type: 'object', properties: first, additionalProperties: false })
+    expect(closed.check({ a: 'xy', toString: 1 })).toBeDefined()
+    expect([required, optional, closed].map((each) => each.onUncheckable.mock.calls)).toEqual([[], [], []])
+  })
+
+  it('is not met by a value that is too deep for the check, and stays in force', () => {
+    const $defs = { n: { type: 'object', properties: { c: { $ref: '#/$defs/n' } }, allOf: [{}] } }
+    const { check, onUncheckable } = contractOf({ type: 'object', $defs, $ref: '#/$defs/n' })
+    let deep = {}
+    for (let level = 0; level < 900; level++) deep = { c: deep }
+    expect(check(deep)).toMatch(/nested too deeply|^$/)
+    expect(check({ c: { c: 1 } })).toBeDefined()
+    expect(check({ c: { c: {} } })).toBeUndefined()
+    expect(onUncheckable).not.toHaveBeenCalled()
   })
 
   it('leaves the tool definition as it was', () => {
