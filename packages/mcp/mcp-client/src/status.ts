@@ -8,7 +8,7 @@ import type { Context } from '@deepseek-ai/cordis'
 /** Where an entry's connection is in its life. */
 export type McpClientStatusKind = 'connecting' | 'connected' | 'reconnecting' | 'failed' | 'disposed'
 
-/** What an entry says about itself, whole, at each change. */
+/** What an entry says about itself, whole, at each change and after each sync of its tools. */
 export interface McpClientStatus {
   /** The configured name, which tells entries apart. */
   serverName: string

@@ -135,10 +135,11 @@ class FieldReader {
   }
 
   onlyKeys(accepted: readonly string[]): void {
-    for (const key of Object.keys(this.fields)) {
-      if (accepted.includes(key)) continue
-      this.problem(visibleLine(key, 60), 'unknown field', `one of ${accepted.join(', ')}`)
-    }
+    const unknown = Object.keys(this.fields).filter((key) => !accepted.includes(key))
+    if (unknown.length === 0) return
+    const names = unknown.map((key) => visibleLine(key, 60)).join(`, ${this.prefix}`)
+    const found = unknown.length === 1 ? 'unknown field' : 'unknown fields'
+    this.problem(names, found, `one of ${accepted.join(', ')}`)
   }
 
   string(key: string, accepted: string, isValid: (value: string) => boolean): string | undefined {
@@ -333,7 +334,7 @@ export function entryLabel(serverName: string): string {
 export function resolveConfig(written: unknown): ResolvedConfig {
   if (!isFields(written)) {
     throw new McpClientConfigError('mcp-client', [
-      `got ${typeOf(written)}; expected a mapping with serverName and transport`,
+      `got ${typeOf(written)}; expected a mapping with serverName and transport, in cordis.yml under "config:"`,
     ])
   }
   const problems: string[] = []

@@ -316,10 +316,10 @@ export class StdioTransport implements ServerTransport {
       const where = /[\\/]/.test(command)
         ? 'there is no such file'
         : `searched PATH: ${visibleLine([...new Set(path.split(delimiter))].join(' '), 400)}`
-      return new ConnectionFailure(
-        `the command ${shown} was not found (${where}); install it, or give its full path in "command"`,
-        { cause: error },
-      )
+      const step = /\s/.test(command)
+        ? 'put what follows the program into "args"'
+        : 'install it, or give its full path in "command"'
+      return new ConnectionFailure(`the command ${shown} was not found (${where}); ${step}`, { cause: error })
     }
     if (error.code === 'EACCES') {
       return new ConnectionFailure(

@@ -228,6 +228,9 @@ describe('unknown fields', () => {
     expect(problems({ ...stdio, reconnect: { delay: 1 } })).toEqual([
       'reconnect.delay: unknown field; expected one of enabled, initialDelayMs, maxDelayMs, maxAttempts',
     ])
+    expect(problems({ ...stdio, reconnect: { delay: 1, max: 2 } })).toEqual([
+      'reconnect.delay, reconnect.max: unknown fields; expected one of enabled, initialDelayMs, maxDelayMs, maxAttempts',
+    ])
   })
 
   it('are those of the other transport, too', () => {

@@ -81,6 +81,12 @@ describe('a command that cannot be started', () => {
     )
   })
 
+  it('that is a whole command line', async () => {
+    expect(await startFailure({ command: 'node server.mjs' })).toMatch(
+      /; put what follows the program into "args"$/,
+    )
+  })
+
   it('whose interpreter is missing', async () => {
     const folder = temporaryFolder()
     writeFileSync(join(folder, 'server'), '#!/nonexistent/python\n', { mode: 0o755 })
