@@ -97,6 +97,10 @@ it('tells what is wrong with an edit, keeps what runs, and takes the next one', 
   await running.until(/error: mcp-client\(not a name\): invalid configuration: serverName/)
   await composition.write([kept, { ...stdioRow('other', stdioFixture('legacy')), id: kept.id }])
   await running.until(/error: cordis\.yml: row 5 has the id "mcp-kept", as row 4 has/)
+  await composition.write([{ ...kept, name: '@deepseek-ai/dsh-mcp-resources' }])
+  await running.until(
+    /error: cordis\.yml: row 4 names another plugin than the row of its id that runs; give it/,
+  )
   expect(news(running)).not.toMatch(/\d kept /)
   expect(startedPids(journal)).toHaveLength(1)
   await composition.write([kept, { id: 'absent', name: '@deepseek-ai/dsh-not-there' }])
