@@ -82,6 +82,8 @@ export function messageOf(error: unknown): string {
     const told = issues
       .slice(0, MAX_ISSUES)
       .map((issue) => [issue.path.join('.'), issue.message].filter(Boolean).join(': '))
+    if (told.length === 0) return message
+    if (issues.length > MAX_ISSUES) told.push(`and ${issues.length - MAX_ISSUES} more`)
     return `${message.slice(0, start)}${told.join('; ')}`
   } catch {
     return message

@@ -93,7 +93,7 @@ describe('the reason of an error', () => {
     const page = (...issues: object[]) => JSON.stringify(issues, undefined, 2)
     const issues = ['a', 'b', 'c', 'd'].map((name) => issue(['content', 0, name], 'expected string'))
     expect(reasonOf(new Error(`Invalid result for tools/call: ${page(...issues)}`), redactor)).toBe(
-      'Invalid result for tools/call: content.0.a: expected string; content.0.b: expected string; content.0.c: expected string',
+      'Invalid result for tools/call: content.0.a: expected string; content.0.b: expected string; content.0.c: expected string; and 1 more',
     )
     expect(reasonOf(new Error(page(issue([], 'expected object'))), redactor)).toBe('expected object')
   })
@@ -101,6 +101,7 @@ describe('the reason of an error', () => {
   it('is what the error says where that only looks like such a page', () => {
     expect(reasonOf(new Error('list: [\nnot JSON'), redactor)).toBe(String.raw`list: [\nnot JSON`)
     expect(reasonOf(new Error('list: [\n{}]'), redactor)).toBe(String.raw`list: [\n{}]`)
+    expect(reasonOf(new Error('list: [\n]'), redactor)).toBe(String.raw`list: [\n]`)
   })
 
   it('is bounded', () => {
