@@ -123,6 +123,14 @@ describe('the text of a result', () => {
     expect(resultText('docs', after, marked)).toMatch(/\]\n>new<\n\n\[content 2: a:c\]\n><same>$/)
   })
 
+  it('is made ahead in turns, also of many short texts', async () => {
+    const contents = Array.from({ length: 1000 }, () => ({ uri: 'a:b', text: 'x'.repeat(1000) }))
+    let turns = 0
+    setImmediate(() => turns++)
+    await showPieces('docs', read(...contents))
+    expect(turns).toBe(1)
+  })
+
   it('leaves the value as it was', () => {
     const value = read({ uri: 'a:b', text: 'x' }, { uri: 'a:c', blob: 'TWFu' })
     const before = structuredClone(value)

@@ -4,7 +4,6 @@
  * Invariants: a JSON body, or one event of an event stream, that passes the limit ends the answer with an error
  * instead of being collected; of an error page no more than its beginning is read.
  */
-
 import { CR, LF } from './line-ends.ts'
 
 /** What is read of the body of an error status, in bytes; it is only looked at for words. */

@@ -4,8 +4,7 @@
  * Invariants: a line is copied once, however many chunks it came in; no more than `maxBytes` of an unfinished
  * line is ever held.
  */
-
-const NEWLINE = 0x0a
+import { LF } from './line-ends.ts'
 
 /** Cuts chunks into lines without their line feed. */
 export class LineSplitter {
@@ -29,7 +28,7 @@ export class LineSplitter {
   /** Take the next chunk, and report every line that it completes. */
   push(chunk: Buffer): void {
     let start = 0
-    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
+    for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, start)) {
       this.#hold(chunk.subarray(start, end))
       this.#release()
       start = end + 1
@@ -74,7 +73,7 @@ export function bytesWithin(chunk: Buffer, pendingBytes: number, maxBytes: numbe
   let before = pendingBytes
   let start = 0
   while (start < chunk.length) {
-    const feed = chunk.indexOf(NEWLINE, start)
+    const feed = chunk.indexOf(LF, start)
     const end = feed === -1 ? chunk.length : feed
     if (before + end - start > maxBytes) return start
     before = 0

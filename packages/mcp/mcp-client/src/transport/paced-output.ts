@@ -6,11 +6,10 @@
  * of the event loop, in order and without a loss, and nothing more is read meanwhile.
  */
 import type { Readable } from 'node:stream'
+import { LF } from './line-ends.ts'
 
 /** Lines that are handed on in one go. The slowest to work through take some 50 µs each. */
 const LINES_PER_SHARE = 32
-
-const LF = 0x0a
 
 /** Reads one stream of lines. */
 export class PacedOutput {

@@ -167,6 +167,28 @@ describe('what a model reads of a result', () => {
     expect(await turnsDuring(() => project(few, []))).toBe(0)
   })
 
+  it('describes blocks in turns, not all before the first', async () => {
+    let described = 0
+    const link = {
+      type: 'resource_link' as const,
+      name: 'a',
+      get uri() {
+        described++
+        return `a:${'x'.repeat(2000)}`
+      },
+    }
+    const result = { content: Array.from({ length: 1000 }, () => link) }
+    expect(imagesOf(result)).toEqual([])
+    expect(described).toBe(0)
+    let atFirstTurn = Number.POSITIVE_INFINITY
+    setImmediate(() => {
+      atFirstTurn = described
+    })
+    await project(result, [])
+    expect(described).toBe(1000)
+    expect(atFirstTurn).toBeLessThan(100)
+  })
+
   it('is every text escaped, whatever the texts are', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.string({ unit: 'binary' }), { minLength: 1 }), async (texts) => {
