@@ -126,9 +126,14 @@ describe('the text of a result', () => {
   it('is made ahead in turns, also of many short texts', async () => {
     const contents = Array.from({ length: 1000 }, () => ({ uri: 'a:b', text: 'x'.repeat(1000) }))
     let turns = 0
-    setImmediate(() => turns++)
+    let next = setImmediate(function count() {
+      turns++
+      next = setImmediate(count)
+    })
     await showPieces('docs', read(...contents))
-    expect(turns).toBe(1)
+    clearImmediate(next)
+    // The list of the contents alone takes a few.
+    expect(turns).toBeGreaterThan(50)
   })
 
   it('leaves the value as it was', () => {
